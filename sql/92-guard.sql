@@ -53,7 +53,8 @@ SELECT t.tgrelid::pg_catalog.regclass AS guarded, t.tgname AS name,
 	c.last_passed, c.last_refused, c.last_reported, c.last_grouped
 FROM pg_catalog.pg_trigger AS t LEFT JOIN @extschema@.neardup_guard_counts() AS c ON c.trigger OPERATOR(pg_catalog.=) t.oid
 WHERE t.tgfoid OPERATOR(pg_catalog.=) '@extschema@.neardup_guard_row'::pg_catalog.regproc AND t.tgparentid OPERATOR(pg_catalog.=) 0::pg_catalog.oid
-	-- For each row, on updates and not on deletions: one of the triggers of each guard.
-	AND (t.tgtype OPERATOR(pg_catalog.&) 25::smallint) OPERATOR(pg_catalog.=) 17::smallint;
+	-- One of the triggers of each guard: for each row, not on deletions, and not only before inserts.
+	AND (t.tgtype OPERATOR(pg_catalog.&) 9::smallint) OPERATOR(pg_catalog.=) 1::smallint
+	AND (t.tgtype OPERATOR(pg_catalog.&) 18::smallint) OPERATOR(pg_catalog.<>) 2::smallint;
 COMMENT ON VIEW neardup_guards IS 'the guards, and what they did since the server started';
 GRANT SELECT ON neardup_guards TO PUBLIC;

@@ -295,6 +295,13 @@ compat_index_beginscan(Relation table, Relation index, Snapshot snapshot, int ke
 #endif
 }
 
+/* Ends a read or write of a buffer that an error has interrupted; since 16 resource owners do. */
+#if PG_VERSION_NUM >= 160000
+#define compat_abort_buffer_io() ((void) 0)
+#else
+#define compat_abort_buffer_io() AbortBufferIO()
+#endif
+
 /*
  * Which phases of vacuum parallel workers may run.  Before 15, if a table has one index that
  * workers may clean up, a vacuum that found dead rows starts no worker for it and skips its

@@ -44,7 +44,7 @@ find_pairs_of_arguments(FunctionCallInfo fcinfo, int judged, int most, Pairs *pa
 typedef struct Call
 {
 	const char *schema; /* of the extension's functions, with a dot; empty if it is searched */
-	const char *query;
+	const char *texts;  /* what to select an id and a body from */
 	Oid id_type;
 } Call;
 
@@ -57,6 +57,16 @@ schema_to_write(Oid function)
 	return psprintf("%s.", quote_identifier(get_namespace_name(get_func_namespace(function))));
 }
 
+/* Returns what to select the texts of a corpus from.  Its query may end in a comment. */
+static const char *
+texts_of(const Corpus *corpus)
+{
+	const char *texts = psprintf("(%s\n) AS q (id, body)", corpus->query);
+
+	return corpus->null_ids ? psprintf("(SELECT * FROM %s WHERE id IS NOT NULL) AS q", texts) :
+							  texts;
+}
+
 /* Returns the query of ids and the sets that a candidate compares. */
 static const char *
 sets_query(const Call *call, const Candidate *candidate)
@@ -65,13 +75,11 @@ sets_query(const Call *call, const Candidate *candidate)
 	const char *set = psprintf("%sto_shingles(body, '%s')", call->schema, scheme);
 
 	if (!candidate->lexicon)
-		return psprintf("SELECT id, %s FROM (%s) AS q (id, body)", set, call->query);
+		return psprintf("SELECT id, %s FROM %s", set, call->texts);
 	return psprintf("WITH l (lexicon) AS MATERIALIZED (SELECT %sneardup_lexicon(%s, '%s'))\n"
-					"SELECT id, %sweigh(%s, lexicon) FROM (%s) AS q (id, body), l",
-					call->schema,
-					quote_literal_cstr(psprintf("SELECT body FROM (%s) AS q (id, body)",
-												call->query)),
-					scheme, call->schema, set, call->query);
+					"SELECT id, %sweigh(%s, lexicon) FROM %s, l",
+					call->schema, quote_literal_cstr(psprintf("SELECT body FROM %s", call->texts)),
+					scheme, call->schema, set, call->texts);
 }
 
 /* Returns the statement that reports a candidate's pairs. */
@@ -80,7 +88,7 @@ statement_of(const Call *call, const Outlook *outlook)
 {
 	const Candidate *candidate = &candidates[outlook->candidate];
 
-	return psprintf("SELECT * FROM %sneardup_pairs(%s, %g%s%s%s)", call->schema,
+	return psprintf("SELECT * FROM %sneardup_pairs(%s, %g%s, equal => 'all'%s%s)", call->schema,
 					quote_literal_cstr(sets_query(call, candidate)), outlook->threshold,
 					call->id_type == INT8OID ?
 						"" :
@@ -190,7 +198,7 @@ neardup_advise(PG_FUNCTION_ARGS)
 				 errdetail("It must be from 0 to 1.")));
 	begin_rows(fcinfo);
 	find_pairs_of_arguments(fcinfo, 1, 3, &pairs);
-	call.query = pairs.corpus->query;
+	call.texts = texts_of(pairs.corpus);
 	call.id_type = pairs.corpus->ids.type;
 	if (pairs.count == 0)
 		return (Datum) 0;

@@ -75,6 +75,8 @@ typedef struct Corpus
 	bool complete;         /* no text was left out */
 	uint64 limit;          /* texts with greater keys are left out */
 	uint64 rows;           /* with a text that has shingles */
+	uint64 texts;          /* of rows with an id: these, and those without shingles */
+	bool null_ids;         /* were rows left out because their ids are null? */
 	CorpusText *text;
 	SchemeId scheme[SCHEMES];
 	uint32 highest[SCHEMES]; /* element that is kept */
@@ -108,6 +110,13 @@ typedef struct AdvicePair
 	uint16 similarity[CANDIDATES];
 } AdvicePair;
 
+/* Returns the step of the grid up to which a candidate reports a pair. */
+static inline int
+pair_step(const AdvicePair *pair, int candidate)
+{
+	return pair->similarity[candidate] * GRID / SIMILARITY_UNITS;
+}
+
 typedef struct Pairs
 {
 	const Corpus *corpus;
@@ -117,6 +126,7 @@ typedef struct Pairs
 	uint32 *judged;   /* places of pairs that were judged */
 	bool *same;       /* verdicts on them */
 	uint32 judged_count;
+	double reported[CANDIDATES][GRID + 1]; /* pairs of all texts that a threshold reports */
 } Pairs;
 
 extern void pairs_find(Pairs *pairs, Corpus *corpus);
@@ -126,10 +136,9 @@ extern void pairs_find(Pairs *pairs, Corpus *corpus);
 /* A constant, the mean of a pair's similarities, and by how much each differs from it. */
 #define FEATURES (2 + CANDIDATES)
 
-/* Pairs, the expected same ones, and how the latter change with the coefficients. */
+/* Of some pairs, the expected same ones, and how they change with the coefficients. */
 typedef struct Sums
 {
-	double pairs;
 	double same;
 	double gradient[FEATURES];
 } Sums;

@@ -264,8 +264,10 @@ take_row(void *state, const Datum *values, const bool *nulls)
 
 	if (reader->row % PROGRESS_STEP == 0)
 		progress_rows(reader->row);
+	corpus->null_ids |= nulls[0];
 	if (nulls[0] || nulls[1])
 		return true;
+	corpus->texts++;
 	utf8 = utf8_of_datum(values[1]);
 	shingle_text(utf8.bytes, utf8.length, corpus->scheme[FAMILY], take_least, &least);
 	if (least.first == PG_UINT64_MAX)

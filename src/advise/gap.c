@@ -32,17 +32,13 @@ gap_find(const Pairs *pairs, Outlook *outlook)
 {
 	const Rule *rule = rules;
 	double shingles = corpus_median_length(pairs->corpus, WORD_3);
-	double from[GRID + 2] = {0};
+	const double *from;
 	int t;
 	bool found;
 
 	while (shingles < rule->shingles)
 		rule++;
-	for (size_t i = 0; i < pairs->count; i++)
-		from[pairs->pair[i].similarity[rule->candidate] * GRID / SIMILARITY_UNITS] +=
-			pairs->pair[i].stands_for;
-	for (t = GRID; t >= 0; t--)
-		from[t] += from[t + 1];
+	from = pairs->reported[rule->candidate];
 	t = rule->floor;
 	while (t < HIGHEST_THRESHOLD &&
 		   (from[t] == 0 || from[t - WIDTH] - from[t] > rule->part * from[t]))

@@ -277,7 +277,6 @@ add_to_sums(Sums *sums, const AdvicePair *pair, const double *x)
 {
 	double p = pair->calibrated;
 
-	sums->pairs += pair->stands_for;
 	sums->same += pair->stands_for * p;
 	for (int j = 0; j < FEATURES; j++)
 		sums->gradient[j] += pair->stands_for * p * (1 - p) * x[j];
@@ -332,7 +331,7 @@ f1_of(double found, double reported, double same)
 static int
 choose_threshold(const Pairs *pairs, int candidate, double least_precision, double *merit)
 {
-	double reported[GRID + 1] = {0};
+	const double *reported = pairs->reported[candidate];
 	double same[GRID + 1] = {0};
 	double calibrated[GRID + 1] = {0};
 	double all = 0;
@@ -341,9 +340,8 @@ choose_threshold(const Pairs *pairs, int candidate, double least_precision, doub
 	for (size_t i = 0; i < pairs->count; i++)
 	{
 		const AdvicePair *pair = &pairs->pair[i];
-		int step = pair->similarity[candidate] * GRID / SIMILARITY_UNITS;
+		int step = pair_step(pair, candidate);
 
-		reported[step] += pair->stands_for;
 		same[step] += pair->stands_for * pair->same;
 		calibrated[step] += pair->stands_for * pair->calibrated;
 		all += pair->stands_for * pair->same;
@@ -355,7 +353,6 @@ choose_threshold(const Pairs *pairs, int candidate, double least_precision, doub
 
 		if (t < GRID)
 		{
-			reported[t] += reported[t + 1];
 			same[t] += same[t + 1];
 			calibrated[t] += calibrated[t + 1];
 		}
@@ -395,7 +392,7 @@ sum_up(const Model *model, const Pairs *pairs, int candidate, int threshold)
 		double x[FEATURES];
 
 		host_check_interrupts_at(i);
-		if (pair->similarity[candidate] * GRID < threshold * SIMILARITY_UNITS)
+		if (pair_step(pair, candidate) < threshold)
 			continue;
 		features_of_pair(model, pair, x);
 		add_to_sums(&sums, pair, x);
@@ -413,6 +410,7 @@ model_outlook(const Model *model, const Pairs *pairs, int candidate, double leas
 {
 	double merit;
 	int threshold = choose_threshold(pairs, candidate, least_precision, &merit);
+	double reported = pairs->reported[candidate][threshold];
 	const Sums *all = &model->all;
 	Sums found;
 	double gradient[FEATURES];
@@ -423,18 +421,18 @@ model_outlook(const Model *model, const Pairs *pairs, int candidate, double leas
 	found = sum_up(model, pairs, candidate, threshold);
 	*outlook = (Outlook){.candidate = candidate,
 						 .threshold = (double) threshold / GRID,
-						 .pairs = found.pairs,
+						 .pairs = reported,
 						 .merit = merit};
 	for (int j = 0; j < FEATURES; j++)
-		gradient[j] = found.gradient[j] / found.pairs;
-	outlook->precision = estimate(model, found.same / found.pairs, gradient);
+		gradient[j] = found.gradient[j] / reported;
+	outlook->precision = estimate(model, found.same / reported, gradient);
 	for (int j = 0; j < FEATURES; j++)
 		gradient[j] =
 			found.gradient[j] / all->same - found.same * all->gradient[j] / pow(all->same, 2);
 	outlook->recall = estimate(model, found.same / all->same, gradient);
-	both = found.pairs + all->same;
+	both = reported + all->same;
 	for (int j = 0; j < FEATURES; j++)
 		gradient[j] = 2 * (found.gradient[j] / both - found.same * all->gradient[j] / pow(both, 2));
-	outlook->f1 = estimate(model, f1_of(found.same, found.pairs, all->same), gradient);
+	outlook->f1 = estimate(model, f1_of(found.same, reported, all->same), gradient);
 	return true;
 }

@@ -77,6 +77,48 @@ sorted_postings(const Corpus *corpus, int s)
 	return posting;
 }
 
+/* Returns how many texts a list has. */
+static uint32
+texts_in(const Lists *lists, uint32 list)
+{
+	return lists->start[list + 1] - lists->start[list];
+}
+
+/*
+ * Weighs the lists, which are this part of all, as a lexicon would: all shingles weigh the
+ * most but its entries, the most frequent ones beside those that weigh nothing.
+ */
+static void
+weigh_lists(Lists *lists, const Corpus *corpus, double part)
+{
+	double documents = (double) corpus->count * corpus->texts / Max(corpus->rows, 1);
+	uint32 *of_count = palloc0(sizeof(uint32) * (corpus->count + 1));
+	uint32 left = (uint32) (DEFAULT_LEXICON_ENTRIES * part);
+	uint32 least = corpus->count;
+
+	for (uint32 l = 0; l < lists->count; l++)
+	{
+		lists->weight[l] =
+			weight_of_count(texts_in(lists, l), (uint64) Max(documents, 2), DEFAULT_LEXICON_SHARE);
+		if (lists->weight[l] > 0)
+			of_count[texts_in(lists, l)]++;
+	}
+	for (; least > 0 && of_count[least] <= left; least--)
+		left -= of_count[least];
+	for (uint32 l = 0; l < lists->count; l++)
+	{
+		uint32 count = texts_in(lists, l);
+
+		if (lists->weight[l] == 0 || count > least)
+			continue;
+		if (count == least && left > 0)
+			left--;
+		else
+			lists->weight[l] = WEIGHT_MAX;
+	}
+	pfree(of_count);
+}
+
 /* Gives each text the numbers of its lists. */
 static void
 number_lists(Lists *lists, uint32 texts)
@@ -122,12 +164,13 @@ lists_begin(Lists *lists, const Corpus *corpus, int s)
 		host_check_interrupts_at(lists->count);
 		for (; i < total && posting[i] >> 32 == posting[first] >> 32; i++)
 			lists->text[i] = (uint32) posting[i];
-		lists->weight[lists->count++] =
-			weight_of_count((uint32) (i - first), Max(corpus->count, 2), DEFAULT_LEXICON_SHARE);
-		lists->start[lists->count] = (uint32) i;
+		lists->start[++lists->count] = (uint32) i;
 		steps += (i - first) * (i - first) / 2;
 	}
 	pfree(posting);
+	weigh_lists(lists, corpus,
+				corpus->highest[s] / (double) PG_UINT32_MAX * lists->start[lists->count] /
+					Max(total, 1));
 	number_lists(lists, corpus->count);
 }
 
@@ -302,11 +345,14 @@ add_pairs(Pairs *pairs, Lists *lists, const uint16 *least, uint32 a, const Judge
 		if (!is_judged && !share_any(lists, b))
 			continue;
 		compare_texts(lists, a, b, pair.similarity);
+		pair.stands_for = stands_for(corpus, lists, a, b);
 		for (int c = 0; c < CANDIDATES && b < corpus->inside; c++)
+		{
 			keep |= pair.similarity[c] >= least[c];
+			pairs->reported[c][pair_step(&pair, c)] += pair.stands_for;
+		}
 		if (!keep)
 			continue;
-		pair.stands_for = stands_for(corpus, lists, a, b);
 		pairs->pair = host_grow(pairs->pair, &pairs->room, pairs->count + 1, sizeof(AdvicePair));
 		if (is_judged)
 		{
@@ -396,5 +442,9 @@ pairs_find(Pairs *pairs, Corpus *corpus)
 			judged++;
 	}
 	for (int c = 0; c < CANDIDATES; c++)
+	{
 		add_chances(pairs, c);
+		for (int t = GRID; t > 0; t--)
+			pairs->reported[c][t - 1] += pairs->reported[c][t];
+	}
 }

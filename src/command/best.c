@@ -159,8 +159,6 @@ best_add(Best *best, const Batch *batch)
 {
 	const char *text = batch->best.bytes;
 
-	if (batch->format == FORMAT_FILES)
-		fail(EXIT_USAGE, "--best names a field of records, which files do not have");
 	for (size_t i = 0; i < records_of(batch); i++, text += strlen(text) + 1)
 		add_value(best, batch, text);
 }

@@ -5,6 +5,7 @@
 #define NEARDUP_COMMAND_COMMAND_H
 
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "library/neardup.h"
 
@@ -79,12 +80,27 @@ typedef struct Buffer
 
 extern void fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3), noreturn));
 extern void check(neardup_session *session, neardup_code code);
+extern void count_memory(size_t before, size_t after);
 extern void *resize(void *state, void *memory, size_t bytes);
 extern neardup_session *new_session(void);
 extern char *extend(Buffer *buffer, size_t more);
 extern void put(Buffer *buffer, const void *bytes, size_t length);
 extern void put_text(Buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 extern void write_out(FILE *file, const void *bytes, size_t length);
+
+/* ---- Bytes of files (input.c) ------------------------------------------- */
+
+/* Bytes that are read at once, of which a batch has the whole records. */
+#define BATCH_BYTES ((size_t) 1 << 20)
+
+typedef struct Input Input;
+
+extern size_t without_ending(const char *name, size_t length, const char *ending);
+extern bool is_stream(const char *name);
+extern void check_readable(const char *name);
+extern int copy_input(const char *name);
+extern Input *input_open(const char *name, int copy, struct stat *status);
+extern bool input_read(Input *input, Buffer *data);
 
 /* ---- Records (records.c) ------------------------------------------------ */
 
@@ -106,19 +122,19 @@ typedef struct Batch
 	Record head; /* the names of columns, in the first batch that has them; else of length 0 */
 	int column[FIELDS];
 	int columns;
-	Buffer record;  /* Record */
-	size_t next;    /* record to parse */
-	uint64_t first; /* number of records before */
-	struct json_tokener *tokener;
-	struct json_object *object; /* of the last record */
-	Buffer field[FIELDS];       /* of the last record, with a zero behind each */
-	Buffer cell;                /* a field that was read */
-	unsigned seen;              /* a bit for each of FIELDS that a record has */
-	const char *defect;         /* why the last record cannot be read, or NULL */
-	Buffer out;                 /* output, or values */
-	Buffer size;                /* uint64_t: of each value */
-	Buffer id;                  /* ids, each with a zero behind it */
-	Buffer best;                /* as ids, of the field of --best */
+	Buffer record;        /* Record */
+	size_t next;          /* record to parse */
+	uint64_t first;       /* number of records before */
+	struct Json *json;    /* the parser */
+	Buffer field[FIELDS]; /* of the last record, with a zero behind each */
+	Buffer cell;          /* a field that was read */
+	unsigned has;         /* a bit for each of FIELDS that the last record of JSON has */
+	unsigned seen;        /* a bit for each of FIELDS that a record has */
+	const char *defect;   /* why the last record cannot be read, or NULL */
+	Buffer out;           /* output, or values */
+	Buffer size;          /* uint64_t: of each value */
+	Buffer id;            /* ids, each with a zero behind it */
+	Buffer best;          /* as ids, of the field of --best */
 } Batch;
 
 /* A text and what belongs to it; bytes that are valid until the next record. */
@@ -130,6 +146,7 @@ typedef struct Document
 	const char *best; /* the same; empty if there is none */
 } Document;
 
+extern int format_of(const char *name);
 extern Files *files_open(char **names, int format, bool twice);
 extern bool files_next(Files *files, Batch *batch);
 extern void files_done(Files *files, const Batch *batch);
@@ -142,6 +159,22 @@ extern size_t records_of(const Batch *batch);
 extern size_t without_line_end(const char *bytes, size_t length);
 extern const char *record_at(const Batch *batch, size_t number, size_t *length);
 extern Buffer read_whole(const char *name);
+
+/* ---- JSON (json.cpp) ---------------------------------------------------- */
+
+/* Bytes behind an object that can be read, whatever they are. */
+#define JSON_PADDING 64
+
+typedef struct Json Json;
+
+/* Takes a member of an object: its name, the first byte of its value, and the string or else the value as it is. */
+typedef void (*JsonMember)(void *state, const char *name, size_t name_length, char first,
+						   const char *value, size_t length);
+
+extern const char *json_read(Json **json, const char *at, size_t length, JsonMember take,
+							 void *state);
+extern void json_free(Json *json);
+extern bool is_utf8(const char *bytes, size_t length);
 
 /* ---- Threads (pipeline.c) ----------------------------------------------- */
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The values of all records of files. */
 typedef struct Corpus
@@ -348,7 +349,7 @@ command_dedupe(void)
 {
 	neardup_session *session = new_session();
 	neardup_signer *signer = new_signer(session, kind_of_options());
-	FILE *report = options.report != NULL ? fopen(options.report, "w") : NULL;
+	FILE *report = options.report != NULL ? fopen(options.report, "a") : NULL;
 	Clusters taken = {NULL, NULL};
 	Clusters clusters;
 	Corpus corpus;
@@ -360,6 +361,9 @@ command_dedupe(void)
 		fail(EXIT_INPUT, "could not open \"%s\": %s", options.report, strerror(errno));
 	corpus = read_corpus(signer, options.files, true);
 	against = read_against(signer);
+	/* What the report had goes only now.  A pipe has nothing to lose. */
+	if (report != NULL && ftruncate(fileno(report), 0) != 0 && errno != EINVAL)
+		fail(EXIT_INPUT, "could not write \"%s\": %s", options.report, strerror(errno));
 	goes = resize(NULL, NULL, corpus.values.count + 1);
 	memset(goes, 0, corpus.values.count);
 	if (against != NULL)

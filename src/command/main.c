@@ -46,21 +46,30 @@ check(neardup_session *session, neardup_code code)
 			 "%s", neardup_message(session));
 }
 
-/* Allocates all memory of the program; fails if it would take more than options.memory. */
+/* Counts memory that grows or shrinks; fails if all of it would take more than options.memory. */
+void
+count_memory(size_t before, size_t after)
+{
+	static _Atomic size_t used;
+
+	if (options.memory > 0 && after > before && used - before + after > options.memory)
+		fail(EXIT_RESOURCES, "--memory %.0f does not suffice", options.memory);
+	used += after - before;
+}
+
+/* Allocates all memory of the program. */
 void *
 resize(void *state, void *memory, size_t bytes)
 {
-	static _Atomic size_t used;
 	size_t before = memory != NULL ? malloc_usable_size(memory) : 0;
 	void *result = NULL;
 
+	count_memory(before, bytes);
 	if (bytes == 0)
 		free(memory);
-	else if (options.memory > 0 && used - before + bytes > options.memory)
-		fail(EXIT_RESOURCES, "--memory %.0f does not suffice", options.memory);
 	else if ((result = realloc(memory, bytes)) == NULL)
 		fail(EXIT_RESOURCES, "out of memory");
-	used += (bytes > 0 ? malloc_usable_size(result) : 0) - before;
+	count_memory(bytes, bytes > 0 ? malloc_usable_size(result) : 0);
 	return result;
 }
 
@@ -133,23 +142,27 @@ typedef struct Option
 	double most;
 } Option;
 
+#define READERS "sign, pairs, clusters, dedupe and learn"
+#define SIGNERS "sign, pairs, clusters, dedupe and compare"
+
 #define SHORT_OPTIONS "i:f:s:t:a:j:m:hV"
 
 static const Option known[] =
 	{{'i', "input", "jsonl|csv|tsv|files", "the format of the files; default: by their names",
-	  &options.format},
-	 {'f', "field", "NAME", "the field of the text; default: text", &options.field[TEXT]},
+	  &options.format, READERS},
+	 {'f', "field", "NAME", "the field of the text; default: text", &options.field[TEXT], READERS},
 	 {'I', "id", "NAME", "the field of the id; default: records are numbered from 1",
-	  &options.field[ID]},
+	  &options.field[ID], "sign, pairs, clusters and dedupe"},
 	 {'B', "bigint", NULL, "writes ids as bigint in copy-binary, not as text", &options.id_number,
 	  "sign"},
 	 {'s', "scheme", "SCHEME",
 	  "shingles, such as 'char 5'; default: 'word 3', for simhash and learn 'word 1'",
 	  &options.scheme},
-	 {'M', "minhash", "K,B", "signs by minhash; default: 512,1", &options.minhash},
-	 {'S', "simhash", "F", "signs by simhash of F bits", &options.simhash},
-	 {'G', "shingles", NULL, "signs with, and compares, the sets of shingles", &options.shingles},
-	 {'L', "lexicon", "FILE", "weighs shingles by a lexicon", &options.lexicon},
+	 {'M', "minhash", "K,B", "signs by minhash; default: 512,1", &options.minhash, SIGNERS},
+	 {'S', "simhash", "F", "signs by simhash of F bits", &options.simhash, SIGNERS},
+	 {'G', "shingles", NULL, "signs with, and compares, the sets of shingles", &options.shingles,
+	  "sign, pairs, clusters and dedupe"},
+	 {'L', "lexicon", "FILE", "weighs shingles by a lexicon", &options.lexicon, SIGNERS},
 	 {'F', "format", "copy-text|copy-binary|records", "what is written; default: copy-text",
 	  &options.output, "sign"},
 	 {'t', "threshold", "NUMBER", "the least similarity, above 0, at most 1; default: 0.8",
@@ -244,10 +257,11 @@ set_option(const Option *option, const char *value)
 		const char *unit;
 
 		*place = strtod(value, &end);
-		unit = *end != '\0' ? strchr(units, *end) : NULL;
+		unit = strcmp(option->value, "SIZE") == 0 && *end != '\0' ? strchr(units, *end) : NULL;
 		if (unit != NULL)
 			*place *= pow(1000, unit - units + 1);
-		return end[unit != NULL] == '\0' && *place >= option->least && *place <= option->most &&
+		return value[strspn(value, "0123456789.eE+-kMGT")] == '\0' && end[unit != NULL] == '\0' &&
+			*place >= option->least && *place <= option->most &&
 			(option->least != 1 || *place == floor(*place));
 	}
 	if (strchr(option->value, '|') == NULL)
@@ -262,12 +276,41 @@ set_option(const Option *option, const char *value)
 	return false;
 }
 
+/* Returns the option with a letter, or NULL. */
+static const Option *
+option_of(int letter)
+{
+	for (const Option *option = known; option < known + KNOWN; option++)
+		if (option->letter == letter)
+			return option;
+	return NULL;
+}
+
+/* Fails if options that were given have no meaning together. */
+static void
+check_options(const bool *given)
+{
+	static const char of_records[] = "fIBb";
+
+	if ((options.minhash != NULL) + (options.simhash != NULL) + options.shingles > 1)
+		fail(EXIT_USAGE, "--minhash, --simhash and --shingles exclude each other");
+	if (options.format != FORMAT_FILES)
+		return;
+	for (const char *letter = of_records; *letter != '\0'; letter++)
+		if (given[(int) *letter])
+			fail(EXIT_USAGE, "--%s is for records, not for --input files",
+				 option_of(*letter)->name);
+	if (options.output == OUTPUT_RECORDS)
+		fail(EXIT_USAGE, "--format records is for records, not for --input files");
+}
+
 /* Reads the options of a command, whose name is the first argument. */
 static void
 read_options(int count, char **arguments)
 {
 	static char *standard[] = {"-", NULL};
 	struct option long_options[KNOWN + 1] = {0};
+	bool given[128] = {false};
 	int letter;
 
 	for (size_t i = 0; i < KNOWN; i++)
@@ -280,11 +323,9 @@ read_options(int count, char **arguments)
 	options.jobs = sysconf(_SC_NPROCESSORS_ONLN);
 	while ((letter = getopt_long(count, arguments, SHORT_OPTIONS, long_options, NULL)) != -1)
 	{
-		const Option *option = known;
+		const Option *option = option_of(letter);
 
-		while (option < known + KNOWN && option->letter != letter)
-			option++;
-		if (option == known + KNOWN)
+		if (option == NULL)
 			fail(EXIT_USAGE, "\"%s\" is no option, or lacks its value: try 'neardup --help'",
 				 arguments[optind - 1]);
 		if (letter == 'h')
@@ -301,9 +342,9 @@ read_options(int count, char **arguments)
 			fail(EXIT_USAGE, "--%s cannot be \"%s\": it is %.*s", option->name, optarg,
 				 option->most > 0 ? (int) strcspn(option->help, ";") : 99,
 				 option->most > 0 ? option->help : option->value);
+		given[letter] = true;
 	}
-	if ((options.minhash != NULL) + (options.simhash != NULL) + options.shingles > 1)
-		fail(EXIT_USAGE, "--minhash, --simhash and --shingles exclude each other");
+	check_options(given);
 	options.files = arguments[optind] != NULL ? arguments + optind : standard;
 	options.join.jobs = options.jobs;
 	/* A part for the pairs; the values, and the join, need more. */
@@ -330,15 +371,28 @@ is_same_file(const char *input, const char *output)
 		find_file(output, STDOUT_FILENO, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
+/* Is an input standard input, by another name if that is a pipe? */
+static bool
+is_standard_input(const char *name)
+{
+	struct stat x;
+	struct stat y;
+
+	return strcmp(name, "-") == 0 ||
+		(stat(name, &x) == 0 && fstat(STDIN_FILENO, &y) == 0 && S_ISFIFO(x.st_mode) &&
+		 x.st_dev == y.st_dev && x.st_ino == y.st_ino);
+}
+
 /* Fails if an input, which may be NULL, would be written, too; returns whether it is standard input. */
 static bool
 check_input(const char *name)
 {
 	if (name == NULL)
 		return false;
+	check_readable(name);
 	if (is_same_file(name, "-") || is_same_file(name, options.report))
 		fail(EXIT_USAGE, "\"%s\" would be overwritten while it is read", name);
-	return strcmp(name, "-") == 0;
+	return is_standard_input(name);
 }
 
 /* Fails if a file would be written while it is read or written, or standard input be read twice. */
@@ -349,6 +403,8 @@ check_files(void)
 
 	for (char **name = options.files; *name != NULL; name++)
 		streams += check_input(*name);
+	if (options.against != NULL && options.format == FORMAT_AUTO)
+		format_of(options.against);
 	if (streams > 1)
 		fail(EXIT_USAGE, "standard input would be read twice");
 	if (is_same_file(options.report, "-"))

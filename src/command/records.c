@@ -1,32 +1,15 @@
 /*
- * records.c: reading files, plain or compressed, and the fields of their records.
+ * records.c: the records of files, and their fields.
  */
-#define _GNU_SOURCE
 #include "command/command.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include <zlib.h>
-#include <zstd.h>
-
-/* Bytes that are read at once, of which a batch has the whole records. */
-#define BATCH_BYTES ((size_t) 1 << 20)
 
 /* ---- Files -------------------------------------------------------------- */
-
-/* How a file is compressed. */
-typedef enum Packing
-{
-	PLAIN,
-	GZIP,
-	ZSTD
-} Packing;
 
 struct Files
 {
@@ -36,14 +19,7 @@ struct Files
 	int format;
 	struct stat *status; /* of each, when it was opened first */
 	bool again;          /* they are read for the second time */
-	int fd;              /* of the open file; -1: none is open */
-	Packing packing;
-	z_stream gzip;
-	ZSTD_DStream *zstd;
-	bool inside; /* what is compressed has not come to its end */
-	unsigned char block[1 << 17];
-	size_t at; /* what is left of the block */
-	size_t end;
+	Input *input;        /* the open file, or NULL */
 	bool whole; /* records are written as they are read, so their columns must be the same */
 	bool head;  /* the names of columns come next */
 	int column[FIELDS];
@@ -56,72 +32,26 @@ struct Files
 	unsigned seen; /* as in Batch, of those that are done */
 };
 
-/* Returns the length of a name without an ending, in any case, that it has; or its whole length. */
-static size_t
-without_ending(const char *name, size_t length, const char *ending)
-{
-	size_t more = strlen(ending);
-
-	if (length < more || strncasecmp(name + length - more, ending, more) != 0)
-		return length;
-	return length - more;
-}
-
-/* Returns the format of files with this name, .gz or .zst left aside. */
-static int
+/* Returns the format of a file by its name, .gz or .zst left aside; fails if that tells none. */
+int
 format_of(const char *name)
 {
-	static const char *const endings[] = {".jsonl", ".json", ".ndjson", ".csv", ".tsv"};
-	static const int formats[] = {FORMAT_JSONL, FORMAT_JSONL, FORMAT_JSONL, FORMAT_CSV, FORMAT_TSV};
+	static const char *const endings[] = {".jsonl",     ".json", ".ndjson",
+										  ".jsonlines", ".csv",  ".tsv"};
+	static const int formats[] = {FORMAT_JSONL, FORMAT_JSONL, FORMAT_JSONL,
+								  FORMAT_JSONL, FORMAT_CSV,   FORMAT_TSV};
 	size_t length = without_ending(name, strlen(name), ".gz");
 
 	length = without_ending(name, length, ".zst");
-	for (int i = 0; i < 5; i++)
+	for (int i = 0; i < 6; i++)
 		if (without_ending(name, length, endings[i]) < length)
 			return formats[i];
-	return strcmp(name, "-") == 0 ? FORMAT_JSONL : FORMAT_FILES;
-}
-
-/* Opens a file, or standard input. */
-static int
-open_file(const char *name)
-{
-	int fd = strcmp(name, "-") == 0 ? dup(STDIN_FILENO) : open(name, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0 || read(fd, NULL, 0) < 0)
-		fail(EXIT_INPUT, "could not read \"%s\": %s", name, strerror(errno));
-	return fd;
-}
-
-/* Copies what can be read only once to a temporary file without a name, and returns it; or -1. */
-static int
-copy_file(const char *name)
-{
-	const char *folder = getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp";
-	int fd = open_file(name);
-	struct stat status;
-	char block[65536];
-	Buffer path = {0};
-	ssize_t count = 0;
-	int copy = -1;
-
-	if (strcmp(name, "-") == 0 || (fstat(fd, &status) == 0 && !S_ISREG(status.st_mode)))
-	{
-		put_text(&path, "%s/neardup.XXXXXX", folder);
-		copy = mkstemp(path.bytes);
-		if (copy < 0 || unlink(path.bytes) != 0)
-			fail(EXIT_INPUT, "could not make a temporary file in \"%s\": %s", folder,
-				 strerror(errno));
-		while ((count = read(fd, block, sizeof(block))) > 0)
-			if (write(copy, block, count) != count)
-				fail(EXIT_INPUT, "could not write a temporary file in \"%s\": %s", folder,
-					 strerror(errno));
-		resize(NULL, path.bytes, 0);
-	}
-	if (count < 0)
-		fail(EXIT_INPUT, "could not read \"%s\": %s", name, strerror(errno));
-	close(fd);
-	return copy;
+	if (!is_stream(name))
+		fail(EXIT_USAGE,
+			 "the name of \"%s\" does not tell its format: say --input jsonl, csv or tsv, or "
+			 "--input files if each file is a document",
+			 name);
+	return FORMAT_JSONL;
 }
 
 /* Prepares to read files, once or twice, of a format or of what their names say. */
@@ -134,14 +64,13 @@ files_open(char **names, int format, bool twice)
 	memset(files, 0, sizeof(Files));
 	files->names = names;
 	files->whole = twice || options.output == OUTPUT_RECORDS;
-	files->fd = -1;
 	files->format = format != FORMAT_AUTO ? format : format_of(*files->names);
 	for (char **name = files->names; *name != NULL; name++)
 	{
 		if (format == FORMAT_AUTO && format_of(*name) != files->format)
 			fail(EXIT_USAGE, "the files have different formats: name one with --input");
 		files->copy = resize(NULL, files->copy, ++count * sizeof(int));
-		files->copy[count - 1] = twice ? copy_file(*name) : -1;
+		files->copy[count - 1] = twice ? copy_input(*name) : -1;
 	}
 	files->status = resize(NULL, NULL, count * sizeof(struct stat));
 	return files;
@@ -157,106 +86,6 @@ files_rewind(Files *files)
 	files->records = files->done = files->bytes = 0;
 }
 
-/* Fails with what is wrong with the open file. */
-static void
-fail_reading(const Files *files, const char *message)
-{
-	fail(EXIT_INPUT, "could not read \"%s\": %s", files->names[files->next - 1], message);
-}
-
-/* Fills the block; returns false at the end of the file. */
-static bool
-fill_block(Files *files)
-{
-	ssize_t count;
-
-	files->at = files->end = 0;
-	while ((count = read(files->fd, files->block + files->end, sizeof(files->block) - files->end)) >
-		   0)
-		files->end += count;
-	if (count < 0)
-		fail_reading(files, strerror(errno));
-	return files->end > 0;
-}
-
-/* Decompresses what gzip wrote; zeros may follow each member.  Returns how many bytes it made. */
-static size_t
-unpack_gzip(Files *files, char *to, size_t room)
-{
-	z_stream *gzip = &files->gzip;
-	int result;
-
-	while (!files->inside && files->at < files->end && files->block[files->at] == 0)
-		files->at++;
-	gzip->next_in = files->block + files->at;
-	gzip->avail_in = files->end - files->at;
-	gzip->next_out = (unsigned char *) to;
-	gzip->avail_out = room;
-	result = inflate(gzip, Z_NO_FLUSH);
-	files->inside |= gzip->avail_in < files->end - files->at;
-	files->at = files->end - gzip->avail_in;
-	if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
-		fail_reading(files, gzip->msg != NULL ? gzip->msg : "it is not what gzip wrote");
-	if (result == Z_STREAM_END)
-	{
-		files->inside = false;
-		inflateReset(gzip);
-	}
-	return room - gzip->avail_out;
-}
-
-/* Decompresses what is left of the block.  Returns how many bytes it made. */
-static size_t
-unpack(Files *files, char *to, size_t room)
-{
-	ZSTD_inBuffer input = {files->block, files->end, files->at};
-	ZSTD_outBuffer out = {to, room, 0};
-	size_t left = files->end - files->at;
-
-	if (files->packing == GZIP)
-		return unpack_gzip(files, to, room);
-	if (files->packing == PLAIN)
-	{
-		left = left < room ? left : room;
-		memcpy(to, files->block + files->at, left);
-		files->at += left;
-		return left;
-	}
-	left = ZSTD_decompressStream(files->zstd, &out, &input);
-	if (ZSTD_isError(left))
-		fail_reading(files, ZSTD_getErrorName(left));
-	if (input.pos > files->at || out.pos > 0)
-		files->inside = left > 0;
-	files->at = input.pos;
-	return out.pos;
-}
-
-/* Learns how the open file is compressed, from what it begins with. */
-static void
-find_packing(Files *files, const char *name)
-{
-	const unsigned char *at = files->block;
-	size_t length = strlen(name);
-	bool some = fill_block(files);
-
-	files->inside = false;
-	files->packing = PLAIN;
-	if (files->end >= 2 && memcmp(at, "\x1f\x8b", 2) == 0)
-		files->packing = GZIP;
-	/* The second is how zstd begins a frame to skip. */
-	if (files->end >= 4 &&
-		(memcmp(at, "\x28\xb5\x2f\xfd", 4) == 0 ||
-		 ((at[0] & 0xF0) == 0x50 && memcmp(at + 1, "\x2a\x4d\x18", 3) == 0)))
-		files->packing = ZSTD;
-	if (files->packing == PLAIN && some &&
-		(without_ending(name, length, ".gz") < length ||
-		 without_ending(name, length, ".zst") < length))
-		fail_reading(files, "it is not compressed");
-	if ((files->packing == GZIP && inflateInit2(&files->gzip, 15 + 16) != Z_OK) ||
-		(files->packing == ZSTD && (files->zstd = ZSTD_createDStream()) == NULL))
-		fail(EXIT_RESOURCES, "out of memory");
-}
-
 /* Opens the next file; returns false if there is none. */
 static bool
 open_next(Files *files)
@@ -264,81 +93,54 @@ open_next(Files *files)
 	const char *name = files->names[files->next];
 	struct stat *first = files->status + files->next;
 	struct stat status;
-	int copy;
 
 	if (name == NULL)
 		return false;
-	copy = files->copy[files->next++];
-	if (copy >= 0)
-		lseek(copy, 0, SEEK_SET);
-	files->fd = copy >= 0 ? dup(copy) : open_file(name);
-	fstat(files->fd, &status);
+	files->input = input_open(name, files->copy[files->next++], &status);
 	if (files->again &&
 		(status.st_ino != first->st_ino || status.st_size != first->st_size ||
 		 memcmp(&status.st_mtim, &first->st_mtim, sizeof(status.st_mtim)) != 0))
-		fail_reading(files, "it has changed since it was read first");
+		fail(EXIT_INPUT, "could not read \"%s\": it has changed since it was read first", name);
 	*first = status;
-	find_packing(files, name);
 	files->head = files->format == FORMAT_CSV || files->format == FORMAT_TSV;
 	return true;
 }
 
-/* Reads more bytes of the open file; closes it, and returns false, at its end. */
-static bool
-read_more(Files *files, Buffer *data)
-{
-	char *to = extend(data, BATCH_BYTES);
-	size_t count = 0;
-	size_t made = 1;
-
-	while (made > 0 && count < BATCH_BYTES)
-	{
-		bool some;
-
-		do
-			some = files->at < files->end || fill_block(files);
-		while ((made = unpack(files, to + count, BATCH_BYTES - count)) == 0 && some);
-		count += made;
-	}
-	data->length -= BATCH_BYTES - count;
-	if (count == BATCH_BYTES)
-		return true;
-	if (files->inside)
-		fail_reading(files, "its end is missing");
-	inflateEnd(&files->gzip);
-	ZSTD_freeDStream(files->zstd);
-	files->zstd = NULL;
-	close(files->fd);
-	files->fd = -1;
-	return false;
-}
-
 /* ---- Records ------------------------------------------------------------ */
 
-/* Returns where the record at a place ends, its line end included; 0 if its end is not there. */
+/* A search for the end of a record, which goes on when more has been read. */
+typedef struct Search
+{
+	size_t at;
+	bool quoted;
+	bool inside; /* of a field: a quote opens none */
+} Search;
+
+/* Returns where a record ends, its line end included; 0 if its end is not there. */
 static size_t
-end_of_record(int format, const Buffer *data, size_t at)
+end_of_record(int format, const Buffer *data, Search *search)
 {
 	const char *end = NULL;
-	bool quoted = false;
-	bool may_open = true; /* a quote there opens a field, or opens it again */
 
 	if (format == FORMAT_JSONL || format == FORMAT_TSV)
-		end = memchr(data->bytes + at, '\n', data->length - at);
-	for (; format == FORMAT_CSV && end == NULL && at < data->length; at++)
+		end = memchr(data->bytes + search->at, '\n', data->length - search->at);
+	for (; format == FORMAT_CSV && end == NULL && search->at < data->length; search->at++)
 	{
-		char c = data->bytes[at];
+		char c = data->bytes[search->at];
 
-		if (c == '"' && (quoted || may_open))
+		if (c == '"' && (search->quoted || !search->inside))
 		{
-			may_open = quoted;
-			quoted = !quoted;
+			/* Another one behind it opens the field again. */
+			search->inside = !search->quoted;
+			search->quoted = !search->quoted;
 			continue;
 		}
-		may_open = c == ',';
-		if (c == '\n' && !quoted)
-			end = data->bytes + at;
+		search->inside = c != ',';
+		if (c == '\n' && !search->quoted)
+			end = data->bytes + search->at;
 	}
+	if (end == NULL)
+		search->at = data->length;
 	return end != NULL ? end + 1 - data->bytes : 0;
 }
 
@@ -376,6 +178,23 @@ record_at(const Batch *batch, size_t number, size_t *length)
 	return at;
 }
 
+/* Is a name that of a field? */
+static bool
+is_name_of(int i, const char *name, size_t length)
+{
+	const char *wanted = options.field[i];
+
+	return wanted != NULL && strlen(wanted) == length && memcmp(wanted, name, length) == 0;
+}
+
+/* Would a field of this name be written a second time? */
+static bool
+is_signature(const char *name, size_t length)
+{
+	return options.output == OUTPUT_RECORDS && length == strlen("signature") &&
+		memcmp(name, "signature", length) == 0;
+}
+
 /* Puts a zero behind a field, which does not count. */
 static void
 end_field(Buffer *field)
@@ -401,9 +220,13 @@ read_head(Files *files, Batch *batch, size_t start, size_t end)
 		files->count = column + 1;
 		at = read_field(batch, at, last, &batch->cell);
 		put(&columns, batch->cell.bytes, batch->cell.length + 1);
+		if (is_signature(batch->cell.bytes, batch->cell.length))
+			fail(EXIT_INPUT, "\"%s\" has a column \"signature\" already", batch->file);
 		for (int i = 0; i < FIELDS; i++)
-			if (options.field[i] != NULL && strcmp(options.field[i], batch->cell.bytes) == 0)
+			if (is_name_of(i, batch->cell.bytes, batch->cell.length) && files->column[i] < 0)
 				files->column[i] = column;
+			else if (is_name_of(i, batch->cell.bytes, batch->cell.length))
+				fail(EXIT_INPUT, "\"%s\" has two columns \"%s\"", batch->file, options.field[i]);
 	}
 	for (int i = 0; i < FIELDS; i++)
 		if (options.field[i] != NULL && files->column[i] < 0)
@@ -442,9 +265,10 @@ bool
 files_next(Files *files, Batch *batch)
 {
 	Buffer *data = &batch->data;
-	bool opened = files->fd < 0;
-	size_t mark = 0; /* length of the byte order mark */
+	bool opened = files->input == NULL;
+	Search search = {0};
 	size_t at = 0;
+	size_t mark = 0; /* length of the byte order mark */
 	size_t end;
 	bool more;
 
@@ -456,18 +280,25 @@ files_next(Files *files, Batch *batch)
 	put(data, files->rest.bytes, files->rest.length);
 	do
 	{
-		more = read_more(files, data);
-		if (opened && data->length >= 3 && memcmp(data->bytes, "\xef\xbb\xbf", 3) == 0)
-			at = mark = 3;
-		for (; (end = end_of_record(files->format, data, at)) > 0; at = end)
+		more = input_read(files->input, data);
+		if (opened && at == 0 && data->length >= 3 && memcmp(data->bytes, "\xef\xbb\xbf", 3) == 0)
+			at = mark = search.at = 3;
+		for (; (end = end_of_record(files->format, data, &search)) > 0; at = end)
+		{
 			add_record(files, batch, at, end);
+			search = (Search){end};
+		}
 	} while (more && at == mark);
 	if (!more && (at < data->length || files->format == FORMAT_FILES))
 		add_record(files, batch, at, data->length);
 	if (!more)
+	{
 		at = data->length;
+		files->input = NULL;
+	}
 	files->rest.length = 0;
 	put(&files->rest, data->bytes + at, data->length - at);
+	memset(extend(data, JSON_PADDING), 0, JSON_PADDING);
 	data->length = at;
 	memcpy(batch->column, files->column, sizeof(files->column));
 	batch->columns = files->count;
@@ -494,10 +325,12 @@ report_progress(const Files *files, bool last)
 void
 files_done(Files *files, const Batch *batch)
 {
+	if (batch->defect != NULL && batch->format == FORMAT_FILES)
+		fail(EXIT_INPUT, "could not read \"%s\": %s", batch->file, batch->defect);
 	if (batch->defect != NULL)
 		fail(EXIT_INPUT, "record %llu of \"%s\" cannot be read: %s%s",
 			 (unsigned long long) (batch->first + batch->next), batch->file, batch->defect,
-			 options.format == FORMAT_AUTO && strcmp(batch->file, "-") == 0 ?
+			 options.format == FORMAT_AUTO && is_stream(batch->file) ?
 				 "; if it is not JSONL, name its format with --input" :
 				 "");
 	files->done += records_of(batch);
@@ -528,9 +361,7 @@ batch_free(Batch *batch)
 
 	for (int i = 0; i < 10; i++)
 		resize(NULL, buffers[i]->bytes, 0);
-	json_object_put(batch->object);
-	if (batch->tokener != NULL)
-		json_tokener_free(batch->tokener);
+	json_free(batch->json);
 }
 
 /* Returns what a file holds. */
@@ -610,60 +441,54 @@ parse_columns(Batch *batch, const char *at, size_t length)
 		batch->defect = "it has more or fewer fields than there are names of columns";
 }
 
-/* Reads the fields of a JSON record; the text must be a string. */
+/* A JsonMember: sets the fields of this name; the text must be a string. */
+static void
+take_member(void *state, const char *name, size_t name_length, char first, const char *value,
+			size_t length)
+{
+	static const char *const twice[] = {"it has the field of the text twice",
+										"it has the field of the id twice",
+										"it has the field of --best twice"};
+	Batch *batch = state;
+
+	if (is_signature(name, name_length))
+		batch->defect = "it has a field \"signature\" already";
+	for (int i = 0; i < FIELDS; i++)
+	{
+		if (!is_name_of(i, name, name_length))
+			continue;
+		if ((batch->has & 1u << i) != 0)
+			batch->defect = twice[i];
+		batch->has |= 1u << i;
+		if (i == BEST && (first == '{' || first == '['))
+			batch->defect = "its field of --best is an object or array, which has no order";
+		if (i == BEST && (first == 't' || first == 'f'))
+			set_field(batch, i, first == 't' ? "1" : "0", 1);
+		else if (i != TEXT || first == '"')
+			set_field(batch, i, value, first == 'n' ? 0 : length);
+	}
+}
+
+/* Reads the fields of a JSON record. */
 static void
 parse_json(Batch *batch, const char *at, size_t length)
 {
-	const char *first = at + strspn(at, " \t");
-	enum json_tokener_error error;
-	json_object *value;
+	const char *defect;
 
-	if (batch->tokener == NULL)
-	{
-		batch->tokener = json_tokener_new_ex(256);
-		json_tokener_set_flags(batch->tokener, JSON_TOKENER_STRICT);
-	}
-	json_object_put(batch->object);
-	json_tokener_reset(batch->tokener);
-	batch->object = json_tokener_parse_ex(batch->tokener, at, length);
-	error = json_tokener_get_error(batch->tokener);
-	if (error == json_tokener_continue && (*first == '{' || *first == '['))
-		batch->defect = "it does not end on its line";
-	else if (error != json_tokener_success && error != json_tokener_continue)
-		batch->defect = json_tokener_error_desc(error);
-	else if (!json_object_is_type(batch->object, json_type_object))
-		batch->defect = "it is no JSON object";
-	for (size_t end = json_tokener_get_parse_end(batch->tokener); end < length; end++)
-		if (batch->defect == NULL && at[end] != ' ' && at[end] != '\t' && at[end] != '\r')
-			batch->defect = "something follows the JSON object";
-	if (batch->defect != NULL)
-		return;
-	for (int i = 0; i < FIELDS; i++)
-	{
-		const char *text;
+	batch->has = 0;
+	defect = json_read(&batch->json, at, length, take_member, batch);
+	if (defect != NULL)
+		batch->defect = defect;
+}
 
-		if (options.field[i] == NULL ||
-			!json_object_object_get_ex(batch->object, options.field[i], &value) ||
-			(i == TEXT && !json_object_is_type(value, json_type_string)))
-			continue;
-		text = json_object_get_string(value);
-		if (i == BEST && json_object_is_type(value, json_type_boolean))
-			text = json_object_get_boolean(value) ? "1" : "0";
-		if (i == BEST &&
-			(json_object_is_type(value, json_type_object) ||
-			 json_object_is_type(value, json_type_array)))
-			batch->defect = "its field of --best is an object or array, which has no order";
-		if (i != TEXT && json_object_is_type(value, json_type_int) &&
-			(json_object_get_uint64(value) == UINT64_MAX ||
-			 json_object_get_int64(value) == INT64_MIN))
-			batch->defect = i == ID ?
-				"its id is too large for a number: make it a string" :
-				"its field of --best is too large for a number: make it a string";
-		set_field(batch, i, text,
-				  i == TEXT        ? json_object_get_string_len(value) :
-					  text != NULL ? strlen(text) :
-									 0);
-	}
+/* Notes if a field, or a file, is not UTF-8, or has a zero where none may be. */
+static void
+check_field(Batch *batch, int i, const char *bytes, size_t length)
+{
+	if (!is_utf8(bytes, length))
+		batch->defect = "it is not UTF-8: iconv converts it";
+	else if (i != TEXT && strlen(bytes) < length)
+		batch->defect = "its id, or field of --best, has a character U+0000";
 }
 
 /* Parses the next record of a batch.  Returns false if there is none, or if it cannot be read. */
@@ -685,7 +510,8 @@ next_document(Batch *batch, Document *document)
 	if (batch->format == FORMAT_FILES)
 	{
 		*document = (Document){at, length, batch->file, field[BEST].bytes};
-		return true;
+		check_field(batch, TEXT, at, length);
+		return batch->defect == NULL;
 	}
 	if (batch->format == FORMAT_JSONL)
 		parse_json(batch, at, length);
@@ -695,5 +521,7 @@ next_document(Batch *batch, Document *document)
 		put_text(&field[ID], "%llu", (unsigned long long) (batch->first + batch->next));
 	*document =
 		(Document){field[TEXT].bytes, field[TEXT].length, field[ID].bytes, field[BEST].bytes};
+	for (int i = 0; i < FIELDS && batch->defect == NULL; i++)
+		check_field(batch, i, field[i].bytes, field[i].length);
 	return batch->defect == NULL;
 }

@@ -125,8 +125,6 @@ sign_batch(void *signer, Batch *batch)
 			check(batch->session,
 				  neardup_print(batch->session, kind_of_options(), value.bytes, value.length,
 								&text));
-		if (options.output == OUTPUT_RECORDS && batch->format == FORMAT_FILES)
-			fail(EXIT_USAGE, "--format records is for records, not for files");
 		if (options.output == OUTPUT_RECORDS)
 			put_record(batch, &text);
 		if (options.output == OUTPUT_COPY_TEXT)

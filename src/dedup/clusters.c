@@ -1,7 +1,8 @@
 /*
  * clusters.c: neardup_clusters().
  *
- * Documents join keepers as join/stars.h says; by containment, only keepers that contain them.
+ * Documents join keepers as join/stars.h says; by containment, only keepers that contain
+ * them, except that keepers from "against" may also be what they contain.
  *
  * With verdicts, a unit takes the place of its documents, in the order of its first row.
  * It joins no keeper whose cluster has a row that is judged different.  That depends on
@@ -86,10 +87,9 @@ is_allowed(const Stars *stars, uint32 document, uint32 keeper)
 static bool
 may_join(const Stars *stars, uint32 document, uint32 keeper)
 {
-	const Clusters *clusters = (const Clusters *) stars;
+	const Source *source = ((const Clusters *) stars)->source;
 
-	return document_length(clusters->source, document) <=
-		document_length(clusters->keepers, keeper);
+	return document_length(source, document) <= document_length(source, keeper);
 }
 
 /* As Stars.join asks. */

@@ -171,7 +171,7 @@ static void
 check_id_column(const Source *source, TupleDesc row_type)
 {
 	const IdType *ids = &source->options->ids;
-	Oid type = TupleDescAttr(row_type, 0)->atttypid;
+	Oid type = id_column_type(ids, TupleDescAttr(row_type, 0)->atttypid);
 
 	if (id_fits(ids, type))
 		return;
@@ -280,7 +280,7 @@ source_read(const char *name, const char *query, const Options *options, const S
 	SPI_connect();
 	plan = query_prepare(name, query, CURSOR_OPT_PARALLEL_OK, "SELECT id, sig FROM docs");
 	check_columns(source, query_columns(plan), like);
-	reader.id_type = TupleDescAttr(query_columns(plan), 0)->atttypid;
+	reader.id_type = id_column_type(&options->ids, TupleDescAttr(query_columns(plan), 0)->atttypid);
 	query_rows(plan, take_row, &reader);
 	SPI_finish();
 	progress_rows(source->rows);

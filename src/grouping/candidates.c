@@ -322,13 +322,26 @@ counter_candidates(HitCounter *counter, size_t *count)
 		for (next = i + 1; next < counter->candidates && counter->candidate[next] == document;)
 			next++;
 		/* It is there once for its last hit of the c, and for each later one. */
-		if (counter->least == NULL ||
-			next - i + counter->count - 1 >= counter->least(counter->least_state, document))
+		if (counter->keeps == NULL ||
+			counter->keeps(counter->keeps_state, document, next - i + counter->count - 1))
 			counter->candidate[kept++] = document;
 	}
 	counter->candidates = kept;
 	*count = kept;
 	return counter->candidate;
+}
+
+/*
+ * Returns the counters of a counter with c > 2: document d has at most hits[d & mask] hits, but may
+ * have more if that is UINT8_MAX.
+ */
+const uint8_t *
+counter_hits(HitCounter *counter, uint32_t *mask)
+{
+	if (counter->pendings > 0)
+		count_pending(counter);
+	*mask = (uint32_t) (counter->bytes - 1);
+	return counter->hits;
 }
 
 /* Frees a counter. */

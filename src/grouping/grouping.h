@@ -226,9 +226,9 @@ typedef struct HitCounter
 	size_t candidates;
 	size_t room;
 
-	/* If it is set: of how many buckets a candidate must be, if that is more than c. */
-	uint32_t (*least)(void *state, uint32_t document);
-	void *least_state;
+	/* If it is set: returns whether a document that is in some number of buckets is a candidate. */
+	bool (*keeps)(void *state, uint32_t document, uint32_t hits);
+	void *keeps_state;
 	uint32_t from;     /* documents from here on ... */
 	uint32_t end;      /* ... and before this one are counted */
 	uint32_t *pending; /* postings that are not counted yet */
@@ -240,6 +240,7 @@ extern size_t counter_bytes(uint32_t numbers, double postings, int c);
 extern void counter_begin(HitCounter *counter, uint32_t numbers, double postings, int c);
 extern bool counter_add(HitCounter *counter, const uint8_t *code, size_t bytes, uint32_t numbers);
 extern const uint32_t *counter_candidates(HitCounter *counter, size_t *count);
+extern const uint8_t *counter_hits(HitCounter *counter, uint32_t *mask);
 extern void counter_end(HitCounter *counter);
 
 /* Finds the documents that are in all buckets of a choice of groups. */

@@ -114,6 +114,16 @@ qualified_unless(const Guard *guard, const char *value)
 	return list.data;
 }
 
+/* Gives the names in a signature that is an expression their schemas. */
+static void
+qualify_signature(Guard *guard)
+{
+	const char **value = &guard->options.value[OPTION_SIGNATURE];
+
+	if (*value != NULL && strchr(*value, '(') != NULL)
+		*value = qualified_expression(guard, *value, false);
+}
+
 /* Gives the names in the options their schemas: a trigger fires with any search_path. */
 static void
 qualify(Guard *guard)
@@ -128,8 +138,7 @@ qualify(Guard *guard)
 		value[OPTION_UNLESS] = qualified_unless(guard, value[OPTION_UNLESS]);
 	if (value[OPTION_CONDITION] != NULL)
 		value[OPTION_CONDITION] = qualified_expression(guard, value[OPTION_CONDITION], true);
-	if (value[OPTION_SIGNATURE] != NULL && strchr(value[OPTION_SIGNATURE], '(') != NULL)
-		value[OPTION_SIGNATURE] = qualified_expression(guard, value[OPTION_SIGNATURE], false);
+	qualify_signature(guard);
 }
 
 /* ---- Triggers ------------------------------------------------------------------------------ */
@@ -145,28 +154,49 @@ run_command(const char *command)
 }
 
 /* Returns the name of a trigger that a guard has beside its own. */
-static const char *
-helper_name(const char *guard, const char *label)
+const char *
+guard_helper_name(const char *guard, const char *label)
 {
 	return makeObjectName(guard, NULL, label);
 }
 
-/* Is a trigger one of a guard? */
+/* Is a trigger that of a guard, and none that a guard has beside it? */
 static bool
-is_of_guard(const Trigger *trigger, const char *name)
+is_own(const Trigger *trigger)
+{
+	return TRIGGER_FOR_ROW(trigger->tgtype) && !TRIGGER_FOR_DELETE(trigger->tgtype) &&
+		(TRIGGER_FOR_AFTER(trigger->tgtype) || TRIGGER_FOR_UPDATE(trigger->tgtype));
+}
+
+/* Is a trigger one of the guard of that name?  Another guard's name may be that of a helper. */
+static bool
+has_name(const Trigger *trigger, const char *name)
 {
 	static const char *const label[] = {"before", "lock", "after"};
 
-	if (strcmp(trigger->tgname, name) == 0)
-		return true;
-	/* A guard of its own may have such a name. */
-	if (TRIGGER_FOR_ROW(trigger->tgtype) && TRIGGER_FOR_UPDATE(trigger->tgtype) &&
-		!TRIGGER_FOR_DELETE(trigger->tgtype))
-		return false;
+	if (is_own(trigger))
+		return strcmp(trigger->tgname, name) == 0;
 	for (int i = 0; i < lengthof(label); i++)
-		if (strcmp(trigger->tgname, helper_name(name, label[i])) == 0)
+		if (strcmp(trigger->tgname, guard_helper_name(name, label[i])) == 0)
 			return true;
 	return false;
+}
+
+/* Is a trigger one of the guard of that name or, without a name, of a guard of that signature? */
+static bool
+is_of_guard(const Trigger *trigger, const Guard *guard)
+{
+	const char *wanted = guard->options.value[OPTION_SIGNATURE];
+	const char *signature;
+
+	if (trigger->tgfoid != guard->function)
+		return false;
+	if (guard->name != NULL)
+		return has_name(trigger, guard->name);
+	if (wanted == NULL)
+		return true;
+	signature = guard_options(trigger).value[OPTION_SIGNATURE];
+	return signature != NULL && strcmp(signature, wanted) == 0;
 }
 
 /* Takes the options that are not given from the guard of that name, if there is one. */
@@ -201,7 +231,6 @@ static void
 drop_triggers(const Guard *guard)
 {
 	Relation table = table_open(guard->table, AccessShareLock);
-	const char *signature = guard->options.value[OPTION_SIGNATURE];
 	StringInfoData commands;
 
 	initStringInfo(&commands);
@@ -209,13 +238,9 @@ drop_triggers(const Guard *guard)
 	{
 		const Trigger *trigger = &table->trigdesc->triggers[i];
 
-		if (trigger->tgfoid != guard->function ||
-			(guard->name != NULL ? !is_of_guard(trigger, guard->name) :
-								   signature != NULL &&
-					 strcmp(guard_options(trigger).value[OPTION_SIGNATURE], signature) != 0))
-			continue;
-		appendStringInfo(&commands, "DROP TRIGGER %s ON %s;", quote_identifier(trigger->tgname),
-						 guard->table_name);
+		if (is_of_guard(trigger, guard))
+			appendStringInfo(&commands, "DROP TRIGGER %s ON %s;", quote_identifier(trigger->tgname),
+							 guard->table_name);
 	}
 	table_close(table, NoLock);
 	run_command(commands.data);
@@ -249,7 +274,7 @@ create_lock_trigger(const Guard *guard, const GuardRule *rule)
 						   quote_identifier(get_attname(guard->table, signature, false)),
 						   quote_identifier(rule->group_key), quote_identifier(rule->group));
 	if (rule->withins == 0)
-		create_trigger(guard, "", helper_name(guard->name, "lock"),
+		create_trigger(guard, "", guard_helper_name(guard->name, "lock"),
 					   psprintf("BEFORE DELETE OR UPDATE%s", columns), "STATEMENT");
 }
 
@@ -260,13 +285,15 @@ create_triggers(const Guard *guard)
 	if (guard->action == ACTION_GROUP)
 	{
 		create_trigger(guard, "", guard->name, "BEFORE INSERT OR UPDATE", "ROW");
-		create_trigger(guard, "", helper_name(guard->name, "after"),
+		create_trigger(guard, "", guard_helper_name(guard->name, "after"),
 					   "AFTER INSERT OR UPDATE OR DELETE", "ROW");
 		return;
 	}
 	create_trigger(guard, "CONSTRAINT ", guard->name, "AFTER INSERT OR UPDATE", "ROW");
+	create_trigger(guard, "", guard_helper_name(guard->name, "after"), "AFTER INSERT OR UPDATE",
+				   "STATEMENT");
 	if (guard->action == ACTION_SKIP)
-		create_trigger(guard, "", helper_name(guard->name, "before"), "BEFORE INSERT", "ROW");
+		create_trigger(guard, "", guard_helper_name(guard->name, "before"), "BEFORE INSERT", "ROW");
 }
 
 /* Warns of triggers that may change a row after it was placed, or found to be no duplicate. */
@@ -275,7 +302,7 @@ warn_of_later_triggers(const Guard *guard)
 {
 	Relation table = table_open(guard->table, AccessShareLock);
 	const char *name =
-		guard->action == ACTION_SKIP ? helper_name(guard->name, "before") : guard->name;
+		guard->action == ACTION_SKIP ? guard_helper_name(guard->name, "before") : guard->name;
 
 	for (int i = 0; i < table->trigdesc->numtriggers; i++)
 	{
@@ -534,7 +561,10 @@ neardup_guard(PG_FUNCTION_ARGS)
 
 	SPI_connect();
 	if (guard.action == ACTION_NONE)
+	{
+		qualify_signature(&guard);
 		drop_triggers(&guard);
+	}
 	else
 		make_guard(&guard);
 	SPI_finish();

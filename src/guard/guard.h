@@ -155,13 +155,15 @@ typedef struct GuardTrigger
 {
 	Oid trigger; /* the key of a hash table */
 	GuardRule *rule;
-	List *tables; /* OIDs of the tables that are searched for a row of the trigger's table */
+	List *tables;     /* OIDs of the tables that are searched for a row of the trigger's table */
+	bool looks_again; /* a trigger after each statement looks again at rows that are unsure */
 } GuardTrigger;
 
 extern GuardTrigger *guard_trigger(const Trigger *trigger, Relation table, Oid function);
 extern GuardPlace *guard_place(GuardRule *rule, Relation table);
 extern Oid guard_root(Oid trigger, Oid *root);
 extern void guard_keep_plan(SPIPlanPtr plan);
+extern const char *guard_helper_name(const char *guard, const char *label);
 
 /* ---- Tables and indexes (place.c) -------------------------------------------- */
 
@@ -183,6 +185,22 @@ typedef struct GuardHit
 	bool same_statement;
 } GuardHit;
 
+/* What a search does about similar rows of transactions in progress, if no other is similar. */
+typedef enum Unfinished
+{
+	UNFINISHED_WAIT,
+	UNFINISHED_TELL,
+	UNFINISHED_IGNORE /* these transactions look later, and will see the new row */
+} Unfinished;
+
+/* What a search says. */
+typedef enum GuardAnswer
+{
+	ANSWER_NONE, /* no row is similar */
+	ANSWER_SIMILAR,
+	ANSWER_UNSURE /* it depends on a transaction in progress */
+} GuardAnswer;
+
 /* The check of a row. */
 typedef struct GuardCheck
 {
@@ -192,7 +210,7 @@ typedef struct GuardCheck
 	TriggerData *data;
 	TupleTableSlot *row;
 	bool stored; /* else it is about to be */
-	bool last;   /* whoever has a row in progress looks later: it is not waited for */
+	Unfinished unfinished;
 	NullableDatum signature;
 	Datum *within;
 	EState *state; /* for expressions; NULL until one is needed */
@@ -210,7 +228,7 @@ extern Datum guard_copy(const Expr *expression, Datum value);
 extern bool guard_begin_search(GuardCheck *check);
 /* ---- Searching (search.c) ------------------------------------------------------ */
 
-extern bool guard_finds(GuardCheck *check);
+extern GuardAnswer guard_search(GuardCheck *check);
 extern CommandId guard_command_of(TupleTableSlot *row);
 extern bool guard_finds_nearest(GuardCheck *check, GuardHit *hit);
 

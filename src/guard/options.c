@@ -95,6 +95,7 @@ choice(const GuardOptions *options, GuardOption option, const char *const *name,
 	refuse_option(option, psprintf("It is '%s'.", value), hint);
 }
 
+/* Returns what a guard does with a row that is similar to another one. */
 GuardAction
 guard_action(const GuardOptions *options)
 {
@@ -102,6 +103,7 @@ guard_action(const GuardOptions *options)
 				  "Use 'reject', 'warn', 'log', 'skip', 'group' or 'none'.");
 }
 
+/* Returns what the threshold bounds. */
 GuardMeasure
 guard_measure(const GuardOptions *options)
 {

@@ -10,6 +10,7 @@
 #include "access/table.h"
 #include "catalog/partition.h"
 #include "catalog/pg_type.h"
+#include "commands/defrem.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -220,6 +221,9 @@ signature_of(const GuardRule *rule, Relation table)
 
 	if (parsed && list_length(names) == 1)
 		column = get_attnum(RelationGetRelid(table), linitial(names));
+	if (parsed && list_length(names) > 1)
+		refuse_option(OPTION_SIGNATURE, psprintf("It is '%s'.", rule->signature),
+					  "Name one column, or pass an expression as an index has it.");
 	if (column <= 0 && parsed && strchr(rule->signature, '(') == NULL)
 		column = column_number(rule, OPTION_SIGNATURE, table, linitial(names));
 	if (column <= 0)
@@ -441,6 +445,9 @@ guard_index_statement(const GuardRule *rule, const GuardSide *side)
 {
 	Relation table = table_open(side->table, AccessShareLock);
 	bool bigint = exprType((Node *) signature_of(rule, table)) == INT8OID;
+	const char *key_class =
+		psprintf(" %s.bigint_key_ops",
+				 quote_identifier(get_namespace_name(get_func_namespace(rule->function))));
 	StringInfoData text;
 
 	initStringInfo(&text);
@@ -448,16 +455,13 @@ guard_index_statement(const GuardRule *rule, const GuardSide *side)
 	for (int i = 0; i < rule->withins; i++)
 	{
 		const char *name = rule->within[i].name;
-		bool is_key = rule->within[i].span == NULL;
+		Oid type = get_atttype(side->table, get_attnum(side->table, name));
 
 		/* Of two columns of type bigint, the class says which is the key. */
-		if (is_key)
+		if (rule->within[i].span == NULL &&
+			OidIsValid(GetDefaultOpClass(type, get_index_am_oid("neardup", false))))
 			appendStringInfo(&text, "%s%s, ", quote_identifier(name),
-							 bigint &&
-									 get_atttype(side->table, get_attnum(side->table, name)) ==
-										 INT8OID ?
-								 " bigint_key_ops" :
-								 "");
+							 bigint && type == INT8OID ? key_class : "");
 	}
 	appendStringInfo(&text, strchr(rule->signature, '(') != NULL ? "(%s))" : "%s)",
 					 rule->signature);

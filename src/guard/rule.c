@@ -10,7 +10,10 @@
 #include "access/xact.h"
 #include "catalog/indexing.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_trigger.h"
+#include "commands/defrem.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/hsearch.h"
@@ -160,6 +163,20 @@ guard_root(Oid trigger, Oid *root)
 	return table;
 }
 
+/* Reads an interval, which must not be negative. */
+static Interval *
+read_span(char *text)
+{
+	Datum zero = IntervalPGetDatum(palloc0(sizeof(Interval)));
+	Datum span = DirectFunctionCall3(interval_in, CStringGetDatum(text),
+									 ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+
+	if (DatumGetBool(DirectFunctionCall2(interval_lt, span, zero)))
+		refuse_option(OPTION_WITHIN, psprintf("The interval is '%s'.", text),
+					  "Pass an interval that is not negative.");
+	return DatumGetIntervalP(span);
+}
+
 /* Reads one item of the option within: a column, or a column and an interval. */
 static WithinColumn
 read_within(char *item)
@@ -178,9 +195,7 @@ read_within(char *item)
 		while (isspace((unsigned char) *end))
 			end++;
 		if (*end != '\0')
-			column.span = DatumGetIntervalP(DirectFunctionCall3(interval_in, CStringGetDatum(end),
-																ObjectIdGetDatum(InvalidOid),
-																Int32GetDatum(-1)));
+			column.span = read_span(end);
 	}
 	if (end == NULL || !SplitIdentifierString(item, ',', &names) || list_length(names) != 1)
 		refuse_option(OPTION_WITHIN, NULL,
@@ -401,12 +416,47 @@ find_rule(const Trigger *trigger, Oid function)
 	return rule;
 }
 
+/* Returns the trigger of the guard to which a trigger of an open table belongs. */
+static const Trigger *
+guard_of(const Trigger *trigger, Relation table)
+{
+	const Trigger *all = table->trigdesc->triggers;
+
+	for (int i = 0; i < table->trigdesc->numtriggers; i++)
+		if (all[i].tgfoid == trigger->tgfoid && OidIsValid(all[i].tgconstraint) &&
+			TRIGGER_FOR_BEFORE(trigger->tgtype) && !TRIGGER_FOR_UPDATE(trigger->tgtype) &&
+			strcmp(trigger->tgname, makeObjectName(all[i].tgname, NULL, "before")) == 0)
+			return &all[i];
+	return trigger;
+}
+
 /*
- * Returns a trigger that fires for rows of an open table, with its rule.  What it points to
- * lives until the transaction ends at least.
+ * Does a trigger after each statement that writes to a table look again?  That of a partition's
+ * parent fires only for statements that name the parent.
  */
-GuardTrigger *
-guard_trigger(const Trigger *trigger, Relation table, Oid function)
+static bool
+looks_again(const Trigger *guard, Relation table)
+{
+	const TriggerDesc *triggers = table->trigdesc;
+	const char *name = guard_helper_name(guard->tgname, "after");
+	bool may_be_child = table->rd_rel->relispartition || has_superclass(RelationGetRelid(table));
+
+	for (int i = 0; !may_be_child && i < triggers->numtriggers; i++)
+	{
+		const Trigger *trigger = &triggers->triggers[i];
+
+		if (trigger->tgfoid == guard->tgfoid && trigger->tgenabled == guard->tgenabled &&
+			strcmp(trigger->tgname, name) == 0 && !TRIGGER_FOR_ROW(trigger->tgtype) &&
+			TRIGGER_FOR_AFTER(trigger->tgtype) && TRIGGER_FOR_INSERT(trigger->tgtype) &&
+			TRIGGER_FOR_UPDATE(trigger->tgtype) && trigger->tgnattr == 0 && trigger->tgqual == NULL)
+			return true;
+	}
+	return false;
+}
+
+/* Returns a trigger that fires for rows of an open table, from the cache or newly made. */
+static GuardTrigger *
+find_trigger(const Trigger *trigger, Relation table, Oid function)
 {
 	GuardTrigger *found;
 	GuardTrigger made = {.trigger = trigger->tgoid};
@@ -419,12 +469,39 @@ guard_trigger(const Trigger *trigger, Relation table, Oid function)
 	if (found != NULL)
 		return found;
 	old_context = MemoryContextSwitchTo(cache_context);
-	made.rule = find_rule(trigger, function);
+	made.rule = find_rule(guard_of(trigger, table), function);
 	made.tables = guard_tables(made.rule, table, &relation, &relations);
+	made.looks_again = looks_again(trigger, table);
 	for (int i = 0; i < relations; i++)
 		watch(relation[i]);
 	MemoryContextSwitchTo(old_context);
 	found = hash_search(triggers, &made.trigger, HASH_ENTER, NULL);
 	*found = made;
+	return found;
+}
+
+/* Locks the tables that are searched; returns whether none had changed since they were found. */
+static bool
+lock_tables(const GuardTrigger *trigger)
+{
+	ListCell *cell;
+
+	foreach (cell, trigger->tables)
+		LockRelationOid(lfirst_oid(cell), AccessShareLock);
+	return !stale;
+}
+
+/*
+ * Returns a trigger that fires for rows of an open table, with its rule.  What it points to
+ * lives until the transaction ends at least.
+ */
+GuardTrigger *
+guard_trigger(const Trigger *trigger, Relation table, Oid function)
+{
+	GuardTrigger *found;
+
+	do
+		found = find_trigger(trigger, table, function);
+	while (!lock_tables(found));
 	return found;
 }

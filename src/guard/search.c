@@ -270,49 +270,79 @@ in_progress(const PlaceScan *scan)
 	return TransactionIdIsValid(scan->snapshot.xmin) ? scan->snapshot.xmin : scan->snapshot.xmax;
 }
 
-/* Waits until it is known whether a row remains. */
+/* A transaction in progress that decides whether a row remains. */
+typedef struct Decider
+{
+	TransactionId transaction; /* InvalidTransactionId: none */
+	uint32 token;              /* of an insertion that ON CONFLICT may take back, or 0 */
+	ItemPointerData tid;
+} Decider;
+
+/* Returns which transaction decides about the row. */
+static Decider
+decider_of(const PlaceScan *scan)
+{
+	Decider decider = {.transaction = in_progress(scan), .tid = scan->row->tts_tid};
+
+	if (TransactionIdIsValid(scan->snapshot.xmin))
+		decider.token = scan->snapshot.speculativeToken;
+	return decider;
+}
+
+/* Waits until a transaction has decided. */
 static void
-wait_for(PlaceScan *scan, TransactionId other, uint32 speculative_token, ItemPointerData *tid)
+wait_for(PlaceScan *scan, Decider *decider)
 {
-	if (speculative_token != 0)
-		SpeculativeInsertionWait(other, speculative_token);
+	if (decider->token != 0)
+		SpeculativeInsertionWait(decider->transaction, decider->token);
 	else
-		XactLockTableWait(other, scan->table, tid, XLTW_RecheckExclusionConstr);
+		XactLockTableWait(decider->transaction, scan->table, &decider->tid,
+						  XLTW_RecheckExclusionConstr);
 }
 
-/* Was the row made by a transaction that looks later, and will see the new row? */
+/*
+ * Looks once for a row that is similar and there to stay.  Sets who decides about a row that may
+ * stay, if there is only such a one.
+ */
 static bool
-is_passed_over(const PlaceScan *scan)
+look(PlaceScan *scan, GuardMeasure measure, Decider *decider)
 {
-	return scan->check->last && TransactionIdIsValid(scan->snapshot.xmin);
-}
+	bool found = false;
 
-/* Searches a place by one measure for any row that is similar and there to stay. */
-static bool
-place_finds(PlaceScan *scan, GuardMeasure measure)
-{
-	for (;;)
+	*decider = (Decider){InvalidTransactionId};
+	begin_scan(scan, measure, false);
+	while (!found && next_similar(scan))
 	{
-		TransactionId other = InvalidTransactionId;
-		uint32 token = 0;
-		ItemPointerData tid;
-		bool found;
+		Decider of_row = decider_of(scan);
 
-		begin_scan(scan, measure, false);
-		while ((found = next_similar(scan)) && is_passed_over(scan))
-			;
-		if (found)
-		{
-			other = in_progress(scan);
-			token = TransactionIdIsValid(scan->snapshot.xmin) ? scan->snapshot.speculativeToken : 0;
-			tid = scan->row->tts_tid;
-		}
-		ExecClearTuple(scan->row);
-		index_endscan(scan->scan);
-		if (!TransactionIdIsValid(other))
-			return found;
-		wait_for(scan, other, token, &tid);
+		found = !TransactionIdIsValid(of_row.transaction);
+		/* Who deletes a row is waited for in any case, and who writes to the other table. */
+		if (!found &&
+			(scan->check->unfinished != UNFINISHED_IGNORE ||
+			 scan->place->side != &scan->check->rule->side[0] ||
+			 !TransactionIdIsValid(scan->snapshot.xmin)))
+			*decider = of_row;
 	}
+	ExecClearTuple(scan->row);
+	index_endscan(scan->scan);
+	return found;
+}
+
+/* Searches a place by one measure. */
+static GuardAnswer
+search_place(PlaceScan *scan, GuardMeasure measure)
+{
+	Decider decider;
+
+	while (!look(scan, measure, &decider))
+	{
+		if (!TransactionIdIsValid(decider.transaction))
+			return ANSWER_NONE;
+		if (scan->check->unfinished == UNFINISHED_TELL)
+			return ANSWER_UNSURE;
+		wait_for(scan, &decider);
+	}
+	return ANSWER_SIMILAR;
 }
 
 /* The measures that a measure consists of: both directions, or itself. */
@@ -325,12 +355,12 @@ parts_of(GuardMeasure measure, GuardMeasure *part)
 }
 
 /* Returns whether there is a row that is similar to the new one. */
-bool
-guard_finds(GuardCheck *check)
+GuardAnswer
+guard_search(GuardCheck *check)
 {
 	GuardMeasure part[2];
 	int parts = parts_of(check->rule->measure, part);
-	bool found = false;
+	GuardAnswer answer = ANSWER_NONE;
 	ListCell *cell;
 
 	foreach (cell, check->trigger->tables)
@@ -338,13 +368,17 @@ guard_finds(GuardCheck *check)
 		PlaceScan scan;
 
 		open_place(&scan, check, lfirst_oid(cell));
-		for (int i = 0; i < parts && !found; i++)
-			found = place_finds(&scan, part[i]);
+		for (int i = 0; i < parts && answer != ANSWER_SIMILAR; i++)
+		{
+			GuardAnswer next = search_place(&scan, part[i]);
+
+			answer = next == ANSWER_NONE ? answer : next;
+		}
 		close_place(&scan);
-		if (found)
+		if (answer == ANSWER_SIMILAR)
 			break;
 	}
-	return found;
+	return answer;
 }
 
 /* ---- The row that a report names --------------------------------------------------------- */

@@ -206,8 +206,7 @@ add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool alive
 	if (row.shape.k != 0)
 		check_shape(build, &row.shape);
 	if (build->sort != NULL)
-		size_sort_put(build->sort, &row.document, row.element,
-					  tid_flags(&row.document.tid) ? 0 : row.record.count);
+		size_sort_put_all(build->sort, &row.document, row.element);
 	else if (row.shape.k == 0)
 		add_null(build, &row.document);
 	else

@@ -13,6 +13,7 @@
 #include "index/check.h"
 
 #include "access/htup_details.h"
+#include "access/relation.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xlog.h"
@@ -466,15 +467,19 @@ Datum
 neardup_check(PG_FUNCTION_ARGS)
 {
 	Oid oid = PG_GETARG_OID(0);
-	Relation heap = table_open(inspect_allowed(oid, INSPECT_CHECK), AccessShareLock);
-	bool evaluate = session_owns(RelationGetRelid(heap));
+	Oid table = inspect_allowed(oid, INSPECT_CHECK);
+	Relation heap = try_relation_open(table, AccessShareLock);
+	bool evaluate;
 	Check check = {0};
 	Snapshot snapshot;
 	Acting acting;
 
+	if (heap == NULL)
+		inspect_dropped(oid);
+	evaluate = session_owns(table);
 	if (evaluate)
 		act_begin(&acting, heap->rd_rel->relowner, SECURITY_RESTRICTED_OPERATION);
-	check.index = inspect_open(oid, RelationGetRelid(heap));
+	check.index = inspect_open(oid, table);
 	check_preconditions(check.index);
 	decide_extent(&check, evaluate);
 	snapshot = RegisterSnapshot(GetLatestSnapshot());

@@ -111,16 +111,25 @@ extern void index_check_shape(Relation index, const SignatureHeader *shape,
 
 /* ---- Tails (tail.c) ----------------------------------------------------- */
 
-/* A tail of this number of documents, or of bytes, is to be sealed. */
+/* A tail of this number of documents, or of bytes of them or of elements, is to be sealed. */
 #define TAIL_DOCUMENTS 8192
 #define TAIL_BYTES (512 * 1024)
+#define TAIL_ELEMENT_BYTES (4 * 1024 * 1024)
+
+/* How an insert has extended the tail: its length before and after, as tail_times() says. */
+typedef struct TailGrowth
+{
+	uint32 before;
+	uint32 after; /* 0: it was not extended */
+} TailGrowth;
 
 extern void insert_append_set(Relation index, Buffer buffer, uint32 stride, Buffer elements,
 							  const RowDocument *doc);
 extern bool set_append(Relation index, Buffer buffer, uint32 stride, RowDocument *doc);
-extern bool set_place(Relation index, uint32 stamp, RowDocument *doc);
+extern bool set_place(Relation index, uint32 stamp, RowDocument *doc, TailGrowth *growth);
 extern uint32 tail_length(const IndexMeta *meta);
-extern uint32 tail_limit(const IndexMeta *meta);
+extern uint32 tail_times(const IndexMeta *meta, uint32 pages, uint32 elements);
+extern void tail_grew(TailGrowth *growth, uint32 before, const IndexMeta *meta);
 extern bool tail_is_due(const IndexMeta *meta);
 
 /* What tail_walk() calls for each page. */

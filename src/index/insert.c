@@ -194,7 +194,7 @@ has_room(Page page, uint32 stamp, uint32 stride)
 
 /* Appends to a page that this backend remembers; false if it knows of none with room. */
 static bool
-append_to_open_page(Relation index, RowDocument *doc)
+append_to_open_page(Relation index, RowDocument *doc, TailGrowth *growth)
 {
 	TailHint *hint = recall_tail(index);
 	Buffer buffer;
@@ -224,18 +224,12 @@ append_to_open_page(Relation index, RowDocument *doc)
 	UnlockReleaseBuffer(buffer);
 	/* The elements need a page of their own. */
 	if (room && !done)
-		return set_place(index, hint->stamp, doc) && append_to_open_page(index, doc);
+		return set_place(index, hint->stamp, doc, growth) &&
+			append_to_open_page(index, doc, growth);
 	return room;
 }
 
 /* ---- Opening pages ------------------------------------------------------ */
-
-/* How many full pages the tail has after it was extended, and how many it should have at most. */
-typedef struct TailLength
-{
-	uint32 pages; /* 0: it was not extended */
-	uint32 limit;
-} TailLength;
 
 /*
  * Extends the tail by a page, or begins a tail.  A new page becomes the first of the chain,
@@ -246,13 +240,14 @@ typedef struct TailLength
  * NULLs takes no more documents then), the page is freed again.
  */
 static void
-extend_tail(Relation index, const IndexMeta *copy, int slot, TailLength *length)
+extend_tail(Relation index, const IndexMeta *copy, int slot, TailGrowth *growth)
 {
 	Buffer added = page_allocate(index, copy);
 	BlockNumber block = BufferGetBlockNumber(added);
 	MetaChange change = meta_begin(index);
 	IndexMeta *meta = change.meta;
-	uint32 before = tail_length(meta);
+	uint32 length = tail_length(meta);
+	uint32 before = tail_times(meta, length, meta->elements);
 	Page page;
 
 	if (meta->tail.stamp != copy->tail.stamp || meta->open[slot] != copy->open[slot] ||
@@ -275,8 +270,8 @@ extend_tail(Relation index, const IndexMeta *copy, int slot, TailLength *length)
 	page_info(page)->next = meta->tail.first;
 	meta->tail.first = meta->open[slot] = block;
 	meta->tail.pages++;
-	length->pages = tail_length(meta) > before ? tail_length(meta) : 0;
-	length->limit = tail_limit(meta);
+	if (tail_length(meta) > length)
+		tail_grew(growth, before, meta);
 	remember_tail(index, meta, slot);
 	meta_commit(&change);
 	UnlockReleaseBuffer(added);
@@ -304,7 +299,7 @@ fix_shape(Relation index, const SignatureHeader *header)
  * signature, and must be sealed first.
  */
 static bool
-find_open_page(Relation index, const RowDocument *doc, TailLength *length)
+find_open_page(Relation index, const RowDocument *doc, TailGrowth *growth)
 {
 	int slot = index_cache(index)->tail.slot;
 	IndexMeta *meta = meta_read(index);
@@ -327,7 +322,7 @@ find_open_page(Relation index, const RowDocument *doc, TailLength *length)
 			hint != NULL && hint->stamp == meta->tail.stamp && hint->open[slot] == meta->open[slot];
 
 		if (meta->open[slot] == InvalidBlockNumber || is_full)
-			extend_tail(index, meta, slot, length);
+			extend_tail(index, meta, slot, growth);
 		else
 			remember_tail(index, meta, slot);
 	}
@@ -350,19 +345,19 @@ find_open_page(Relation index, const RowDocument *doc, TailLength *length)
  * are no workers does an insert merge.
  */
 static void
-seal_long_tail(Relation index, const TailLength *length)
+seal_long_tail(Relation index, const TailGrowth *growth)
 {
 	bool background = neardup_background && !RELATION_IS_LOCAL(index);
 	Upkeep upkeep = upkeep_of(index, UPKEEP_BY_INSERT);
 
 	if (background)
 	{
-		if (length->pages % length->limit == 0 && worker_start(index))
+		if (growth->after > growth->before && worker_start(index))
 			return;
-		if (length->pages < FAR_OVER * length->limit)
+		if (growth->after < FAR_OVER)
 			return;
 	}
-	if (length->pages >= TOO_FAR_OVER * length->limit)
+	if (growth->after >= TOO_FAR_OVER)
 		upkeep_lock(index);
 	else if (!upkeep_lock_conditionally(index))
 		return;
@@ -377,20 +372,20 @@ seal_long_tail(Relation index, const TailLength *length)
 static void
 insert_document(Relation index, RowDocument *doc)
 {
-	TailLength length = {.pages = 0, .limit = 1};
+	TailGrowth growth = {.after = 0};
 
-	while (!append_to_open_page(index, doc))
+	while (!append_to_open_page(index, doc, &growth))
 	{
 		Upkeep upkeep = upkeep_of(index, UPKEEP_BY_INSERT);
 
-		if (find_open_page(index, doc, &length))
+		if (find_open_page(index, doc, &growth))
 			continue;
 		upkeep_lock(index);
 		upkeep_run(&upkeep, true);
 		upkeep_unlock(index);
 	}
-	if (length.pages >= length.limit)
-		seal_long_tail(index, &length);
+	if (growth.after > 0)
+		seal_long_tail(index, &growth);
 }
 
 /*

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "access/relation.h"
 #include "access/sysattr.h"
 #include "catalog/index.h"
 #include "funcapi.h"
@@ -108,6 +109,14 @@ check_permission(Oid index, Oid table, Inspection what)
 				 errdetail(detail, get_rel_name(table))));
 }
 
+/* Reports that an index, which may have been dropped while its lock was waited for, is not there. */
+void
+inspect_dropped(Oid index)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_TABLE), errmsg("index with OID %u does not exist", index)));
+}
+
 /*
  * Returns the table of an index, or reports an error if the current user may not inspect it.
  * Takes no lock before that.
@@ -120,12 +129,12 @@ inspect_allowed(Oid index, Inspection what)
 	Oid table;
 
 	if (name == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("index with OID %u does not exist", index)));
+		inspect_dropped(index);
 	if (kind != RELKIND_INDEX)
 		refuse_kind(name, kind);
-	table = IndexGetRelation(index, false);
+	table = IndexGetRelation(index, true);
+	if (!OidIsValid(table))
+		inspect_dropped(index);
 	check_permission(index, table, what);
 	return table;
 }
@@ -134,8 +143,10 @@ inspect_allowed(Oid index, Inspection what)
 Relation
 inspect_open(Oid oid, Oid table)
 {
-	Relation index = index_open(oid, AccessShareLock);
+	Relation index = try_relation_open(oid, AccessShareLock);
 
+	if (index == NULL)
+		inspect_dropped(oid);
 	if (!index_is_ours(index))
 		refuse_kind(RelationGetRelationName(index), index->rd_rel->relkind);
 	/* Before the lock, the OID may have been reused for another index. */
@@ -153,43 +164,62 @@ inspect_open(Oid oid, Oid table)
 
 /* ---- Counts ------------------------------------------------------------- */
 
+/* A count of what is in the tails that a metapage lists. */
+typedef struct TailCount
+{
+	const IndexMeta *meta;
+	IndexCounts *counts;
+} TailCount;
+
+/* Counts the documents of a page and, of sets, the pages of elements that were begun for them. */
 static void
 count_documents(void *state, Buffer buffer)
 {
-	*(int64 *) state += page_info(BufferGetPage(buffer))->count;
+	TailCount *count = state;
+	Page page = BufferGetPage(buffer);
+
+	count->counts->tail += page_info(page)->count;
+	for (uint32 i = 0; shape_is_set(&count->meta->shape) && i < page_info(page)->count; i++)
+	{
+		const SetRecord *record = (SetRecord *) page_symbols(page, meta_stride(count->meta), i);
+
+		if ((tid_flags(page_tid(page, i)) & ~TID_DEAD) == 0 && record->offset == 0)
+			count->counts->elements += pages_for(record->count, ELEMENTS_PER_PAGE);
+	}
 }
 
 /*
- * Adds the documents of a tail.  Returns false if upkeep has replaced it.  A tail with a stamp
- * from first_new on is not counted.
+ * Counts a tail.  Returns false if upkeep has replaced it.  A tail with a stamp from first_new
+ * on is not counted.
  */
 static bool
-count_tail(Relation index, const TailEntry *tail, uint32 first_new, int64 *documents)
+count_tail(Relation index, const TailEntry *tail, uint32 first_new, TailCount *count)
 {
-	return tail->stamp >= first_new || tail_walk(index, tail, count_documents, documents);
+	return tail->stamp >= first_new || tail_walk(index, tail, count_documents, count);
 }
 
 /*
- * Returns the documents in both tails and the metapage that lists these tails.  Starts
- * again if upkeep has replaced a tail.  Tails that began after the first start are not
- * counted, so it starts again at most twice, whatever inserts do meanwhile.
+ * Counts both tails.  Returns the metapage that lists them.  Starts again if upkeep has
+ * replaced a tail.  Tails that began after the first start are not counted, so it starts
+ * again at most twice, whatever inserts do meanwhile.
  */
-static int64
-tail_documents(Relation index, IndexMeta **meta)
+static IndexMeta *
+count_tails(Relation index, IndexCounts *counts)
 {
 	uint32 first_new = 0;
 
 	for (;;)
 	{
-		int64 documents = 0;
+		IndexMeta *meta = meta_read(index);
+		TailCount count = {.meta = meta, .counts = counts};
 
-		*meta = meta_read(index);
+		counts->tail = counts->elements = 0;
 		if (first_new == 0)
-			first_new = (*meta)->next_stamp;
-		if (count_tail(index, &(*meta)->closed, first_new, &documents) &&
-			count_tail(index, &(*meta)->tail, first_new, &documents))
-			return documents;
-		pfree(*meta);
+			first_new = meta->next_stamp;
+		if (count_tail(index, &meta->closed, first_new, &count) &&
+			count_tail(index, &meta->tail, first_new, &count))
+			return meta;
+		pfree(meta);
 	}
 }
 
@@ -197,9 +227,8 @@ tail_documents(Relation index, IndexMeta **meta)
 IndexMeta *
 inspect_count(Relation index, IndexCounts *counts)
 {
-	IndexMeta *meta;
+	IndexMeta *meta = count_tails(index, counts);
 
-	counts->tail = tail_documents(index, &meta);
 	counts->documents = counts->tail;
 	counts->dead = 0;
 	for (uint32 i = 0; i < meta->segments; i++)

@@ -16,6 +16,7 @@ typedef enum Inspection
 
 extern Oid inspect_allowed(Oid index, Inspection what);
 extern Relation inspect_open(Oid index, Oid table);
+extern _Noreturn void inspect_dropped(Oid index);
 
 /* What an index consists of. */
 typedef struct IndexCounts
@@ -24,6 +25,7 @@ typedef struct IndexCounts
 	int64 dead;
 	int64 tail;
 	int64 bytes;
+	uint32 elements; /* pages of elements of the tails */
 } IndexCounts;
 
 extern IndexMeta *inspect_count(Relation index, IndexCounts *counts);

@@ -204,6 +204,7 @@ void
 meta_clear_tail(IndexMeta *meta)
 {
 	tail_entry_clear(&meta->tail);
+	meta->elements = 0;
 	for (int slot = 0; slot < TAIL_SLOTS; slot++)
 		meta->open[slot] = InvalidBlockNumber;
 }

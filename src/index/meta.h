@@ -54,7 +54,7 @@ typedef struct IndexMeta
 	TailEntry closed;             /* being sealed into a segment */
 	BlockNumber open[TAIL_SLOTS]; /* the tail's pages that have room */
 	uint32 segments;
-	uint32 reserved;
+	uint32 elements; /* pages of elements of the tail */
 	SegmentEntry segment[FLEXIBLE_ARRAY_MEMBER];
 } IndexMeta;
 

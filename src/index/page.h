@@ -93,6 +93,9 @@ extern int64 pages_read_in(void);
 #define TID_EMPTY 0x2000
 #define TID_FLAGS 0xE000
 
+/* A mark beside the flags: a scan has found the row dead to all transactions, and vacuum not yet. */
+#define TID_KILLED 0x1000
+
 /* Returns how many keys the documents of an index have: all columns but one, the signature. */
 static inline uint32
 index_keys(Relation index)
@@ -171,13 +174,13 @@ tid_add_flags(ItemPointer tid, uint16 flags)
 	tid->ip_posid |= flags;
 }
 
-/* Returns a TID without its flags. */
+/* Returns a TID without flags and mark. */
 static inline ItemPointerData
 tid_of_heap(const ItemPointerData *tid)
 {
 	ItemPointerData heap = *tid;
 
-	heap.ip_posid &= ~TID_FLAGS;
+	heap.ip_posid &= ~(TID_FLAGS | TID_KILLED);
 	return heap;
 }
 

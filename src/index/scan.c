@@ -18,13 +18,14 @@ typedef struct NeardupScan
 	bool done; /* there are no matches after those in found */
 	bool recheck;
 	MatchList found;
-	Size next;             /* of found, to be returned */
-	bool is_null;          /* the documents in found are NULLs */
-	SearchQuery *query;    /* of a scan in heap order */
-	int queries;           /* one for each ball */
-	uint64 after;          /* where its next round begins */
-	Signature origin;      /* of an ordered scan: distances are measured from here */
-	Ordering *ordering;    /* of an ordered scan, else NULL */
+	Size next;          /* of found, to be returned */
+	uint8 *killed;      /* a bit for each of found: its row is dead to all transactions; or NULL */
+	bool is_null;       /* the documents in found are NULLs */
+	SearchQuery *query; /* of a scan in heap order */
+	int queries;        /* one for each ball */
+	uint64 after;       /* where its next round begins */
+	Signature origin;   /* of an ordered scan: distances are measured from here */
+	Ordering *ordering; /* of an ordered scan, else NULL */
 	MemoryContext context; /* of matches, queries and ordering; reset by a rescan */
 } NeardupScan;
 
@@ -47,6 +48,32 @@ neardup_beginscan(Relation index, int keys, int orderbys)
 	return scan;
 }
 
+/* ---- Killing -------------------------------------------------------------- */
+
+/* Notes that the row of the match returned last is dead to all transactions. */
+static void
+note_killed(NeardupScan *state)
+{
+	Size match = state->next - 1;
+
+	if (state->killed == NULL)
+		state->killed = MemoryContextAllocZero(state->context, state->found.count / 8 + 1);
+	state->killed[match / 8] |= 1 << match % 8;
+}
+
+/* Marks the documents of these rows, before the matches are forgotten. */
+static void
+kill_noted(IndexScanDesc scan)
+{
+	NeardupScan *state = scan->opaque;
+
+	if (state->killed == NULL)
+		return;
+	matches_kill(scan->indexRelation, &state->found, state->killed);
+	pfree(state->killed);
+	state->killed = NULL;
+}
+
 /* amrescan: copies the keys; the next call searches afresh. */
 void
 neardup_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int norderbys)
@@ -57,6 +84,7 @@ neardup_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, in
 		memmove(scan->keyData, keys, scan->numberOfKeys * sizeof(ScanKeyData));
 	if (orderbys != NULL && scan->numberOfOrderBys > 0)
 		memmove(scan->orderByData, orderbys, scan->numberOfOrderBys * sizeof(ScanKeyData));
+	kill_noted(scan);
 	MemoryContextReset(state->context);
 	*state = (NeardupScan){.context = state->context};
 }
@@ -67,6 +95,7 @@ neardup_endscan(IndexScanDesc scan)
 {
 	NeardupScan *state = scan->opaque;
 
+	kill_noted(scan);
 	MemoryContextDelete(state->context);
 	pfree(state);
 }
@@ -86,6 +115,7 @@ begin_search(IndexScanDesc scan, const ScanConditions *conditions, const Signatu
 						 .by_distance = origin != NULL,
 						 .origin = origin,
 						 .method = neardup_search,
+						 .killed = !scan->ignore_killed_tuples,
 						 .snapshot = scan->xs_snapshot};
 
 	if (scan->numberOfKeys == 0)
@@ -147,8 +177,9 @@ begin_ordering(IndexScanDesc scan, const ScanConditions *conditions)
 		begin_search(scan, conditions, is_null ? NULL : &state->origin);
 		return;
 	}
-	state->ordering = ordering_begin(scan->indexRelation, is_null ? NULL : &state->origin, limit,
-									 conditions->filter, scan->xs_snapshot);
+	state->ordering =
+		ordering_begin(scan->indexRelation, is_null ? NULL : &state->origin, limit,
+					   conditions->filter, !scan->ignore_killed_tuples, scan->xs_snapshot);
 }
 
 /* Begins to search, when the first match is asked for. */
@@ -162,7 +193,10 @@ begin(IndexScanDesc scan, MatchReceiver receiver, void *receiver_state)
 	pgstat_count_index_scan(scan->indexRelation);
 	compat_count_search(scan);
 	state->begun = true;
-	state->found = (MatchList){.receiver = receiver, .receiver_state = receiver_state};
+	state->found = (MatchList){.receiver = receiver,
+							   .receiver_state = receiver_state,
+							   .some = receiver == NULL ? SOME_FIRST : 0,
+							   .places_most = receiver == NULL ? PLACES_MOST : 0};
 	conditions = scan_conditions(scan);
 	/*
 	 * The index computes the operator's own distances.  But it collects matches ahead, which
@@ -186,6 +220,7 @@ fetch_batch(IndexScanDesc scan)
 	NeardupScan *state = scan->opaque;
 	MemoryContext old_context = MemoryContextSwitchTo(state->context);
 
+	kill_noted(scan);
 	state->next = 0;
 	if (state->ordering != NULL)
 		state->done = !ordering_next(state->ordering, &state->found, &state->is_null);
@@ -235,6 +270,8 @@ neardup_gettuple(IndexScanDesc scan, ScanDirection direction)
 
 	if (!state->begun)
 		begin(scan, NULL, NULL);
+	else if (scan->kill_prior_tuple && state->next > 0)
+		note_killed(state);
 	while (state->next >= state->found.count && !state->done)
 		fetch_batch(scan);
 	if (state->next >= state->found.count)

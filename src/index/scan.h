@@ -38,8 +38,18 @@ match_tid(uint64 match)
 	return tid;
 }
 
-/* The greatest number that a match at a distance can be. */
-#define MATCH_LAST(distance) ((uint64) (distance) << 48 | UINT64_C(0xFFFFFFFFFFFF))
+/* A number that no match at a distance is less than, and the greatest that one can be. */
+#define MATCH_FIRST(distance) ((uint64) (distance) << 48)
+#define MATCH_LAST(distance) (MATCH_FIRST(distance) | UINT64_C(0xFFFFFFFFFFFF))
+
+/* Where the document of a match is: on a page that has it as long as it has this stamp. */
+typedef struct MatchPlace
+{
+	uint64 match;
+	BlockNumber block;
+	uint32 stamp;
+	uint32 slot;
+} MatchPlace;
 
 /* Receives some of the matches of a search. */
 typedef void (*MatchReceiver)(void *state, const uint64 *match, Size count);
@@ -61,12 +71,43 @@ typedef struct MatchList
 	uint64 after;
 	uint64 ceiling; /* matches from here on were dropped; PG_UINT64_MAX if none were */
 	bool repeats;   /* a match may be there twice */
+
+	/*
+	 * If `some` is not 0, a round may end as soon as it has found as many matches at the least
+	 * distance that there can be, if much is left to search.  Those that such rounds have
+	 * returned, ascending, are not found again.
+	 */
+	Size some;
+	uint64 least;  /* the greatest number of a match at this distance */
+	Size nearest;  /* matches of the list up to it */
+	bool ended;    /* the round has ended so */
+	uint64 *given; /* what such rounds have returned */
+	Size givens;
+	Size given_room;
+
+	/* Places of matches of the round, of the first that were found. */
+	MatchPlace *place;
+	Size places;
+	Size place_room;
+	Size places_most; /* 0: they are not noted */
 } MatchList;
+
+/* The places that a scan notes in a round. */
+#define PLACES_MOST 256
+
+/* The matches that the first of such rounds looks for. */
+#define SOME_FIRST 32
 
 extern Size matches_room(void);
 extern void matches_begin_round(MatchList *list, uint64 after, Size limit);
 extern void matches_add(MatchList *list, uint64 match);
+extern bool matches_suffice(MatchList *list, uint32 pages);
+extern int matches_nth_distance(MatchList *list, Size n);
+extern void matches_lower_ceiling(MatchList *list, uint64 ceiling);
 extern bool matches_end_round(MatchList *list, uint64 *after);
+
+extern void matches_note_place(MatchList *list, MatchPlace place);
+extern void matches_kill(Relation index, MatchList *list, const uint8 *killed);
 
 /* ---- Keys (scan_keys.c) ------------------------------------------------- */
 
@@ -128,9 +169,21 @@ extern ScanConditions scan_conditions(IndexScanDesc scan);
 
 extern SetQuery *set_query(const Signature *set, QueryMeasure measure, double threshold);
 
+/* Returns the distance that a resemblance stands for. */
+extern int distance_of_sets(double resemblance);
+
+/* A page of elements that stays pinned, since the next set often begins on it, and a count of pages. */
+typedef struct KeptPage
+{
+	Buffer buffer; /* or InvalidBuffer */
+	uint32 page;   /* its number in a segment, its block in a tail */
+	uint64 pages;  /* that were read */
+} KeptPage;
+
 /* A document that may match: its record, and the TID without flags. */
 typedef struct SetPending
 {
+	MatchPlace place; /* without the match */
 	ItemPointerData tid;
 	SetRecord record;
 } SetPending;
@@ -155,12 +208,20 @@ typedef struct SearchQuery
 	SearchMethod method;
 
 	/*
+	 * Of sets, if not 0: the search may end when it has found as many that are nearer than all
+	 * others, or, after it has compared documents on half as many pages, when it has found fewer.
+	 */
+	Size enough;
+	uint64 pages;
+
+	/*
 	 * If flag_mask is not 0, the search ignores centre and radius.  It finds the documents
 	 * whose TID_... flags within the mask are `flags`, at distance `radius`.
 	 */
 	uint16 flag_mask;
 	uint16 flags;
 
+	bool killed;       /* finds documents that are marked as killed, too */
 	Size limit;        /* matches that a round keeps at most; 0 if only memory limits them */
 	Snapshot snapshot; /* to test for being too old, or NULL */
 } SearchQuery;
@@ -191,6 +252,9 @@ typedef struct QueryBucket
 	uint32 bucket;
 } QueryBucket;
 
+extern QueryBucket *set_buckets(const SetQuery *query, const Grouping *g);
+extern void set_sort_buckets(QueryBucket *bucket, uint32 count);
+
 /* ---- Documents of a search (scan_documents.c) ---------------------------- */
 
 /* A search of an index. */
@@ -215,6 +279,8 @@ typedef struct Search
 	SetPending *pending;   /* sets whose elements are to be compared when no page is locked */
 	Size pendings;
 	Size pending_room;
+	KeptPage elements;
+	uint64 pages_left; /* of query->pages */
 	Segment *segment;  /* of sets, that is searched by lists */
 	uint32 least_page; /* the page of the candidate that least hits were asked for last ... */
 	uint32 least_hits; /* ... and what they are */
@@ -228,11 +294,19 @@ extern void search_set_stride(Search *s, uint32 stride);
 extern void search_scan_page(Search *s, Buffer buffer, const char *ahead);
 extern void search_scan_segment(Search *s, Segment *segment);
 extern void search_candidates(Search *s, Segment *segment, const uint32 *candidate, size_t count);
-extern void search_add_match(Search *s, const ItemPointerData *tid, int distance);
+extern MatchPlace search_place(const Search *s, Page page, uint32 slot);
+extern void search_add_match(Search *s, const ItemPointerData *tid, int distance, MatchPlace place);
 extern void search_scan_pages(Search *s, Segment *segment, uint32 first, uint32 end);
 extern bool search_probe(Search *s, Segment *segment, const QueryBucket *bucket,
 						 double postings_max);
 extern bool search_by_keys(Search *s, Segment *segment);
+
+/* Returns the flags, or the mark, that keep a document from being found. */
+static inline uint16
+search_hidden(const Search *s)
+{
+	return s->query->killed ? TID_FLAGS : TID_FLAGS | TID_KILLED;
+}
 
 /* Returns whether the search compares sets. */
 static inline bool
@@ -246,6 +320,7 @@ extern void search_expect_hits(Search *s, Segment *segment, HitCounter *counter)
 extern void search_note_set(Search *s, Page page, uint32 i);
 extern bool search_pending(Search *s, Segment *segment, uint32 stamp);
 extern void search_sets(Search *s, Segment *segment);
+extern void search_nearest(Search *s, Segment *segment);
 
 /* ---- Postings (scan_postings.c) ----------------------------------------- */
 
@@ -268,8 +343,10 @@ typedef struct PostingReader
 } PostingReader;
 
 extern void postings_read(PostingReader *r, Relation index, Segment *segment, SearchReport *report,
-						  const SearchPlan *plan, const QueryBucket *bucket, double postings_max);
+						  const SearchPlan *plan, const QueryBucket *bucket, double postings_max,
+						  size_t candidates_max);
 extern void postings_end(PostingReader *r);
+extern size_t candidates_room(void);
 extern size_t postings_candidates_max(const Segment *segment);
 extern void postings_lengths(Relation index, Segment *segment, SearchReport *report,
 							 QueryBucket *bucket, int buckets);
@@ -300,7 +377,7 @@ extern double filter_price(Relation index, const IndexMeta *meta, const KeyFilte
 typedef struct Ordering Ordering;
 
 extern Ordering *ordering_begin(Relation index, const Signature *centre, int limit,
-								const KeyFilter *filter, Snapshot snapshot);
+								const KeyFilter *filter, bool killed, Snapshot snapshot);
 extern bool ordering_next(Ordering *ordering, MatchList *batch, bool *is_null);
 
 #endif

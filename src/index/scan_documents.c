@@ -13,14 +13,23 @@
 #define PREFETCH_AHEAD_LEAST 4
 #define PREFETCH_BYTES 4096
 
-/* Adds a match.  The executor must not get a TID that no row can have. */
+/* Adds a match, and notes its place.  The executor must not get a TID that no row can have. */
 void
-search_add_match(Search *s, const ItemPointerData *tid, int distance)
+search_add_match(Search *s, const ItemPointerData *tid, int distance, MatchPlace place)
 {
 	if (!ItemPointerIsValid(tid) || ItemPointerGetBlockNumberNoCheck(tid) == InvalidBlockNumber)
 		page_corrupt(s->index, s->block, "document with an invalid TID");
 	s->report->matches++;
-	matches_add(s->found, match_of(s->query->by_distance ? distance : 0, tid));
+	place.match = match_of(s->query->by_distance ? distance : 0, tid);
+	matches_add(s->found, place.match);
+	matches_note_place(s->found, place);
+}
+
+/* Returns the place of a document of a locked page. */
+MatchPlace
+search_place(const Search *s, Page page, uint32 slot)
+{
+	return (MatchPlace){.block = s->block, .stamp = page_info(page)->stamp, .slot = slot};
 }
 
 /* Returns the greatest distance of matches that the list may still keep. */
@@ -37,12 +46,13 @@ static void
 match_document(Search *s, Page page, uint32 slot, int distance)
 {
 	const Signature *origin = s->query->origin;
+	ItemPointerData tid = tid_of_heap(page_tid(page, slot));
 
 	if (origin != NULL)
 		distance = signature_is_empty(origin) ?
 			s->k :
 			symbol_distance(origin->symbols, page_symbols(page, s->stride, slot), s->k, s->b);
-	search_add_match(s, page_tid(page, slot), distance);
+	search_add_match(s, &tid, distance, search_place(s, page, slot));
 }
 
 /*
@@ -67,8 +77,9 @@ match_flags(Search *s, Page page, int i)
 	ItemPointerData tid = tid_of_heap(page_tid(page, i));
 
 	if ((tid_flags(page_tid(page, i)) & s->query->flag_mask) == s->query->flags &&
+		(page_tid(page, i)->ip_posid & TID_KILLED & search_hidden(s)) == 0 &&
 		filter_passes(s->query->filter, page_symbols(page, s->stride, i), s->stride))
-		search_add_match(s, &tid, s->query->radius);
+		search_add_match(s, &tid, s->query->radius, search_place(s, page, i));
 }
 
 /*
@@ -93,12 +104,13 @@ scan_some(Search *s, Page page, int first, int count)
 	int32_t distance[SCANNED_AT_ONCE];
 	const uint8_t *symbols = page_symbols(page, s->stride, first);
 	int within = distance_wanted(s);
+	uint16 hidden = search_hidden(s);
 
 	if (symbol_distances(s->query->centre.symbols, symbols, s->stride, count, s->k, s->b,
 						 distance) > within)
 		return;
 	for (int i = 0; i < count; i++, symbols += s->stride)
-		if (distance[i] <= within && !tid_flags(page_tid(page, first + i)) &&
+		if (distance[i] <= within && (page_tid(page, first + i)->ip_posid & hidden) == 0 &&
 			filter_passes(s->query->filter, symbols, s->stride))
 			match_document(s, page, first + i, distance[i]);
 }
@@ -197,6 +209,8 @@ search_scan_pages(Search *s, Segment *segment, uint32 first, uint32 pages)
 		CHECK_FOR_INTERRUPTS();
 		if (s->pendings > 0 && !search_pending(s, segment, 0))
 			return;
+		if (matches_suffice(s->found, pages - p - 1))
+			return;
 	}
 }
 
@@ -259,9 +273,12 @@ match_candidate(Search *s, Page page, uint32 slot)
 		return;
 	/* The flags are on another line of the processor's cache than the symbols. */
 	distance = symbol_distance(s->query->centre.symbols, symbols, s->k, s->b);
-	if (distance <= s->query->radius && !tid_flags(page_tid(page, slot)))
+	if (distance <= s->query->radius && (page_tid(page, slot)->ip_posid & search_hidden(s)) == 0)
 		match_document(s, page, slot, distance);
 }
+
+/* To compare this number of candidates takes about as long as to find and read a page. */
+#define CANDIDATES_AS_PAGE 32
 
 /* Finds the matches among candidates, which ascend, so that each page is visited once. */
 void
@@ -306,6 +323,8 @@ search_candidates(Search *s, Segment *segment, const uint32 *candidate, size_t c
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();
 		if (s->pendings > 0 && !search_pending(s, segment, 0))
+			return;
+		if (matches_suffice(s->found, (uint32) ((count - i) / CANDIDATES_AS_PAGE)))
 			return;
 	}
 }

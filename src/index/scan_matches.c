@@ -40,6 +40,10 @@ matches_begin_round(MatchList *list, uint64 after, Size limit)
 	list->after = after;
 	list->ceiling = PG_UINT64_MAX;
 	list->repeats = false;
+	list->least = MATCH_LAST(match_distance(after + 1));
+	list->nearest = 0;
+	list->ended = false;
+	list->places = 0;
 }
 
 /* ---- Sorting ------------------------------------------------------------ */
@@ -125,6 +129,26 @@ pass_on(MatchList *list)
 	list->count = 0;
 }
 
+/* Drops the matches from some ceiling on, but leaves what the round has after its beginning. */
+void
+matches_lower_ceiling(MatchList *list, uint64 ceiling)
+{
+	Size kept = 0;
+
+	ceiling = Max(ceiling, list->after + 1);
+	if (ceiling >= list->ceiling)
+		return;
+	list->ceiling = ceiling;
+	list->nearest = 0;
+	for (Size i = 0; i < list->count; i++)
+		if (list->match[i] < ceiling)
+		{
+			list->nearest += list->match[i] <= list->least;
+			list->match[kept++] = list->match[i];
+		}
+	list->count = kept;
+}
+
 /*
  * Keeps the smaller half, unless the rest is no more, because of repeats.  The next
  * round finds the ceiling itself.
@@ -132,8 +156,6 @@ pass_on(MatchList *list)
 static void
 drop_greater_half(MatchList *list)
 {
-	Size kept = 0;
-
 	if (list->repeats)
 	{
 		sort(list->match, list->count);
@@ -142,18 +164,33 @@ drop_greater_half(MatchList *list)
 			return;
 	}
 	select_least(list->match, list->count, list->count / 2);
-	list->ceiling = list->match[list->count / 2];
-	for (Size i = 0; i < list->count / 2; i++)
-		if (list->match[i] < list->ceiling)
-			list->match[kept++] = list->match[i];
-	list->count = kept;
+	matches_lower_ceiling(list, list->match[list->count / 2]);
 }
 
-/* Adds a match, unless it is out of the round's range. */
+/* Returns whether a round that has ended early has returned a match. */
+static bool
+is_given(const MatchList *list, uint64 match)
+{
+	Size low = 0;
+	Size high = list->givens;
+
+	while (low < high)
+	{
+		Size middle = low + (high - low) / 2;
+
+		if (list->given[middle] < match)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < list->givens && list->given[low] == match;
+}
+
+/* Adds a match, unless it is out of the round's range or was returned. */
 void
 matches_add(MatchList *list, uint64 match)
 {
-	if (match <= list->after || match >= list->ceiling)
+	if (match <= list->after || match >= list->ceiling || is_given(list, match))
 		return;
 	if (list->count >= list->capacity)
 	{
@@ -172,6 +209,47 @@ matches_add(MatchList *list, uint64 match)
 			repalloc_huge(list->match, list->allocated * sizeof(uint64));
 	}
 	list->match[list->count++] = match;
+	list->nearest += match <= list->least;
+}
+
+/* A round that has found some matches goes on if no more pages than these are left. */
+#define PAGES_SPARED 32
+
+/* Returns whether a round ends, because it has found some matches and more than a few pages are left. */
+bool
+matches_suffice(MatchList *list, uint32 pages)
+{
+	if (list->some > 0 && list->nearest >= list->some && pages > PAGES_SPARED)
+		list->ended = true;
+	return list->ended;
+}
+
+/* Returns the distance of the nth match, from 1, in their order; a great number if there are fewer. */
+int
+matches_nth_distance(MatchList *list, Size n)
+{
+	if (list->count < n)
+		return PG_INT32_MAX;
+	select_least(list->match, list->count, n - 1);
+	return match_distance(list->match[n - 1]);
+}
+
+/* The next round that may end early looks for as many times more, or, if those do not fit, for all. */
+#define SOME_GROWTH 32
+#define GIVEN_PART 8
+
+/* Remembers the matches of a round that has ended early, which are sorted. */
+static void
+remember_given(MatchList *list)
+{
+	list->given =
+		host_grow(list->given, &list->given_room, list->givens + list->count, sizeof(uint64));
+	memcpy(list->given + list->givens, list->match, list->count * sizeof(uint64));
+	list->givens += list->count;
+	sort(list->given, list->givens);
+	list->some *= SOME_GROWTH;
+	if (list->some > matches_room() / GIVEN_PART)
+		list->some = 0;
 }
 
 /*
@@ -183,10 +261,17 @@ matches_end_round(MatchList *list, uint64 *after)
 {
 	if (list->receiver != NULL)
 		pass_on(list);
+	if (list->ended && list->least < PG_UINT64_MAX)
+		matches_lower_ceiling(list, list->least + 1);
 	if (list->count > 1)
 		sort(list->match, list->count);
 	if (list->repeats)
 		remove_repeats(list);
+	if (list->ended)
+	{
+		remember_given(list);
+		return false;
+	}
 	if (list->ceiling == PG_UINT64_MAX)
 		return true;
 	*after = list->ceiling - 1;

@@ -36,9 +36,21 @@
 #define FAR_GROWTH 16
 #define FAR_LIMIT_MAX (SIZE_MAX / FAR_GROWTH)
 
+/* How many sets the first search for some looks for, and the factor from one to the next. */
+#define NEAR_LIMIT_FIRST 16
+#define NEAR_GROWTH 16
+
+/*
+ * Searches for some sets come as long as they have read no more than half of this part of the
+ * index's pages, and together read no more than this part, beside the lists of the first.  A query
+ * has no more elements for each page.
+ */
+#define NEAR_PAGES_PART 4
+#define NEAR_LISTS_PART 2
+
 typedef enum OrderStage
 {
-	STAGE_NEAR,  /* searches with growing radii */
+	STAGE_NEAR,  /* searches with growing radii, or for some sets */
 	STAGE_FAR,   /* packed scans, or lists of keys */
 	STAGE_EMPTY, /* empty signatures, at the greatest distance */
 	STAGE_EQUAL, /* instead of these three, if all distances are equal: all but NULLs */
@@ -66,6 +78,7 @@ struct Ordering
 	SetQuery *set;           /* of an index of sets, else NULL */
 	int farthest;            /* the greatest distance that signatures, or sets, can have */
 	const KeyFilter *filter; /* or NULL */
+	bool killed;             /* documents that are marked as killed are found, too */
 	bool limited;
 	int limit;    /* the greatest distance */
 	int reached;  /* all documents within this distance have been collected; -1: none */
@@ -75,7 +88,9 @@ struct Ordering
 	bool planned; /* steps are set */
 	Steps steps;
 	int next_step;
-	Size far_limit; /* matches that the next packed scan keeps */
+	Size far_limit;  /* matches that the next packed scan keeps */
+	Size near_limit; /* sets that the next search for some looks for */
+	uint64 pages;    /* that searches for some sets have read */
 };
 
 /*
@@ -85,13 +100,14 @@ struct Ordering
  */
 Ordering *
 ordering_begin(Relation index, const Signature *centre, int limit, const KeyFilter *filter,
-			   Snapshot snapshot)
+			   bool killed, Snapshot snapshot)
 {
 	Ordering *o = palloc0(sizeof(Ordering));
 
 	o->index = index;
 	o->snapshot = snapshot;
 	o->filter = filter;
+	o->killed = killed;
 	if (centre != NULL)
 		o->centre = *centre;
 	o->farthest = o->centre.header.k;
@@ -105,6 +121,7 @@ ordering_begin(Relation index, const Signature *centre, int limit, const KeyFilt
 	o->limit = limit >= 0 ? limit : o->farthest;
 	o->reached = o->wanted = -1;
 	o->far_limit = FAR_LIMIT_FIRST;
+	o->near_limit = NEAR_LIMIT_FIRST;
 	return o;
 }
 
@@ -208,27 +225,11 @@ set_steps(Ordering *o)
 	pfree(meta);
 }
 
-/* Sets the steps of an ordering by sets. */
-static void
-set_steps_of_sets(Ordering *o)
-{
-	static const double distance[] = {0.2, 0.5, 0.7, 0.85, 0.93, 0.97};
-
-	for (int i = 0; i < lengthof(distance); i++)
-		o->steps.radius[i] = (int) (distance[i] * SET_DISTANCES);
-	/* The last step is for all sets that share anything. */
-	o->steps.radius[lengthof(distance)] = SET_DISTANCE_MAX - 1;
-	o->steps.count = lengthof(distance) + 1;
-	o->planned = true;
-}
-
 /* Chooses the radius of the next search, or packed scans if that would cost too much. */
 static void
 choose_radius(Ordering *o)
 {
-	if (!o->planned && o->set != NULL)
-		set_steps_of_sets(o);
-	else if (!o->planned)
+	if (!o->planned)
 		set_steps(o);
 	while (o->wanted <= o->reached && o->next_step < o->steps.count)
 	{
@@ -242,9 +243,6 @@ choose_radius(Ordering *o)
 	o->stage = STAGE_FAR;
 }
 
-/* A resemblance that is less than that of any sets that share an element. */
-#define SHARES_ANYTHING 1e-12
-
 /* ---- Batches ------------------------------------------------------------ */
 
 /* Collects the nearest documents of those that have not been collected. */
@@ -253,6 +251,7 @@ collect_by_distance(Ordering *o, MatchList *batch)
 {
 	SearchQuery query = {.centre = o->centre,
 						 .filter = o->filter,
+						 .killed = o->killed,
 						 .by_distance = true,
 						 .snapshot = o->snapshot};
 
@@ -260,15 +259,6 @@ collect_by_distance(Ordering *o, MatchList *batch)
 		choose_radius(o);
 	query.radius = o->wanted;
 	query.method = neardup_search;
-	if (o->set != NULL)
-	{
-		/* All whose distance, rounded down, is at most the radius. */
-		o->set->threshold = o->wanted == SET_DISTANCE_MAX - 1 ?
-			SHARES_ANYTHING :
-			Max(0, 1 - (o->wanted + 1.0) / SET_DISTANCES);
-		query.set = o->set;
-		query.nearest = o->reached + 1;
-	}
 	if (o->stage == STAGE_FAR)
 	{
 		/* Within a distance, the cheapest search costs no more than the others. */
@@ -290,6 +280,73 @@ collect_by_distance(Ordering *o, MatchList *batch)
 	}
 }
 
+/* A resemblance that is less than that of any sets that share an element. */
+#define SHARES_ANYTHING 1e-12
+
+/* A ReportReceiver: counts the pages that an ordering has read. */
+static void
+add_pages(void *state, const SearchReport *report)
+{
+	Ordering *o = state;
+
+	o->pages += report->pages;
+}
+
+/*
+ * Collects the nearest sets of those that have not been collected.  Searches for some that are
+ * near come first, each for more than the one before, as long as they read few pages; then one
+ * reads all sets.  So all together read little more than each page once.
+ */
+static void
+collect_sets(Ordering *o, MatchList *batch)
+{
+	BlockNumber pages = RelationGetNumberOfBlocks(o->index);
+	SearchQuery query = {.centre = o->centre,
+						 .filter = o->filter,
+						 .killed = o->killed,
+						 .by_distance = true,
+						 .set = o->set,
+						 .nearest = match_distance(o->after + 1),
+						 .method = neardup_search,
+						 .snapshot = o->snapshot};
+	uint64 before = o->after;
+	Size some = batch->some;
+	bool complete;
+
+	if (neardup_search == SEARCH_SCAN || o->pages > pages / NEAR_PAGES_PART / 2 ||
+		o->set->count > pages * NEAR_LISTS_PART)
+		o->stage = STAGE_FAR;
+	if (o->stage == STAGE_NEAR)
+	{
+		o->set->threshold = SHARES_ANYTHING;
+		query.radius = SET_DISTANCE_MAX - 1;
+		query.enough = o->near_limit;
+		query.pages = pages / NEAR_PAGES_PART - o->pages;
+		o->near_limit *= NEAR_GROWTH;
+	}
+	else
+	{
+		o->set->threshold = 0;
+		query.radius = SET_DISTANCE_MAX;
+		if (o->filter != NULL && neardup_search == SEARCH_AUTO)
+			query.method = SEARCH_KEYS;
+	}
+	/* A search that reads all sets does not end early, unless only those are left that share nothing. */
+	if (o->stage == STAGE_FAR && query.nearest < SET_DISTANCE_MAX)
+		batch->some = 0;
+	complete = index_search(o->index, &query, 1, batch, &o->after, add_pages, o);
+	batch->some = batch->ended ? batch->some : some;
+	if (complete)
+		o->after = MATCH_LAST(query.radius);
+	if (complete && o->stage == STAGE_FAR)
+	{
+		o->stage = STAGE_EMPTY;
+		o->after = 0;
+	}
+	else if (complete || (o->after == before && !batch->ended))
+		o->stage = STAGE_FAR;
+}
+
 /*
  * Collects living documents whose flags within the mask are `flags`, all at the greatest
  * distance.  After the last of them the next stage comes.
@@ -300,6 +357,7 @@ collect_by_flags(Ordering *o, uint16 mask, uint16 flags, OrderStage next, MatchL
 	SearchQuery query = {.centre = o->centre,
 						 .radius = o->farthest,
 						 .filter = o->filter,
+						 .killed = o->killed,
 						 .by_distance = true,
 						 .method = neardup_search,
 						 .flag_mask = mask | TID_DEAD,
@@ -331,6 +389,8 @@ ordering_next(Ordering *o, MatchList *batch, bool *is_null)
 			collect_by_flags(o, TID_NULL, 0, STAGE_NULL, batch);
 		else if (o->stage == STAGE_NULL)
 			collect_by_flags(o, TID_NULL, TID_NULL, STAGE_DONE, batch);
+		else if (o->set != NULL)
+			collect_sets(o, batch);
 		else
 			collect_by_distance(o, batch);
 	}

@@ -19,17 +19,22 @@
 #define CANDIDATE_BYTES 16
 #define CHOICE_BYTES 4
 
+/* Returns how many candidates half of work_mem holds. */
+size_t
+candidates_room(void)
+{
+	return Max((Size) work_mem * 1024 / 2 / CANDIDATE_BYTES, CANDIDATES_MIN);
+}
+
 /*
  * Returns the most candidates of a search of a segment; beyond that it is scanned.  They are
- * as many as half of work_mem holds, and no more than documents.  Beyond that a packed scan,
+ * as many as memory has room for, and no more than documents.  Beyond that a packed scan,
  * which needs no memory, costs less.
  */
 size_t
 postings_candidates_max(const Segment *segment)
 {
-	size_t by_memory = (Size) work_mem * 1024 / 2 / CANDIDATE_BYTES;
-
-	return Min(Max(by_memory, CANDIDATES_MIN), segment->root.documents);
+	return Min(candidates_room(), segment->root.documents);
 }
 
 /* Notes whether there are too many candidates, or postings to choose from, or postings at all. */
@@ -338,12 +343,13 @@ begin_reader(PostingReader *r, Relation index, Segment *segment, SearchReport *r
  */
 void
 postings_read(PostingReader *r, Relation index, Segment *segment, SearchReport *report,
-			  const SearchPlan *plan, const QueryBucket *bucket, double postings_max)
+			  const SearchPlan *plan, const QueryBucket *bucket, double postings_max,
+			  size_t candidates_max)
 {
 	bool choosing = plan->method == SEARCH_CHOOSE;
 
 	begin_reader(r, index, segment, report);
-	r->candidates_max = postings_candidates_max(segment);
+	r->candidates_max = candidates_max;
 	r->postings_max = postings_max;
 	counter_begin(&r->counter, segment->numbers, plan->postings, choosing ? 1 : plan->count);
 	if (plan->end > 0)

@@ -13,6 +13,8 @@
 #include "portability/instr_time.h"
 #include "utils/spccache.h"
 
+#include "index/sets.h"
+
 /* ---- Segments ----------------------------------------------------------- */
 
 /* Orders buckets by length, the shortest first. */
@@ -55,7 +57,8 @@ search_probe(Search *s, Segment *segment, const QueryBucket *bucket, double post
 {
 	PostingReader r;
 
-	postings_read(&r, s->index, segment, s->report, &s->report->plan, bucket, postings_max);
+	postings_read(&r, s->index, segment, s->report, &s->report->plan, bucket, postings_max,
+				  postings_candidates_max(segment));
 	if (r.too_many)
 	{
 		s->report->plan.method = SEARCH_SCAN;
@@ -94,6 +97,23 @@ looks_first(const Search *s, const Segment *segment)
 		s->report->plan.cost > LOOK_NS * segment->grouping.groups &&
 		segment->root.own_length >
 		UNEVEN * (even_length(&segment->grouping, segment->root.grouped) + 1);
+}
+
+/*
+ * Looks at a page of a segment where many documents are alike, if some matches may be enough;
+ * returns whether they are.
+ */
+static bool
+look_at_page(Search *s, Segment *segment)
+{
+	Size before = s->found->count;
+
+	if (s->found->some == 0)
+		return false;
+	search_scan_pages(s, segment, 0, 1);
+	if (s->found->count > before)
+		s->found->repeats = true;
+	return matches_suffice(s->found, segment->root.document_pages - 1);
 }
 
 /*
@@ -157,6 +177,8 @@ plan_and_search(Search *s, Segment *segment)
 		search_scan_segment(s, segment);
 		return;
 	}
+	if (looks_first(s, segment) && look_at_page(s, segment))
+		return;
 	bucket = palloc(groups * sizeof(QueryBucket));
 	for (int g = 0; g < groups; g++)
 		bucket[g] =
@@ -314,6 +336,8 @@ search_listed(Search *s)
 
 		if (is_done(s, entry->stamp))
 			continue;
+		if (matches_suffice(s->found, entry->document_pages))
+			return 0;
 		if (!search_entry(s, entry))
 			return entry->stamp;
 		s->done[s->done_count++] = entry->stamp;
@@ -368,6 +392,8 @@ search_query(Relation index, const SearchQuery *query, MatchList *found, ReportR
 	s.tails_done = false;
 	s.pending = NULL;
 	s.pendings = s.pending_room = 0;
+	s.elements = (KeptPage){.buffer = InvalidBuffer};
+	s.pages_left = query->pages;
 	if (query->set != NULL)
 		search_begin_sets(&s);
 	s.done_count = 0;
@@ -387,6 +413,7 @@ search_query(Relation index, const SearchQuery *query, MatchList *found, ReportR
 								 RelationGetRelationName(index), gone)));
 		found->repeats = true;
 	}
+	kept_release(&s.elements);
 	host_free(s.pending);
 }
 
@@ -401,7 +428,7 @@ index_search(Relation index, const SearchQuery *query, int queries, MatchList *f
 {
 	matches_begin_round(found, *after, query->limit);
 	found->repeats = queries > 1;
-	for (int i = 0; i < queries; i++)
+	for (int i = 0; i < queries && !found->ended; i++)
 		search_query(index, &query[i], found, receiver, state);
 	return matches_end_round(found, after);
 }

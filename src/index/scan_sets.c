@@ -45,14 +45,17 @@ search_note_set(Search *s, Page page, uint32 i)
 	const uint8_t *symbols = page_symbols(page, s->stride, i);
 	const SetRecord *record = (const SetRecord *) symbols;
 
-	if (match_of(s->query->nearest, page_tid(page, i)) >= s->found->ceiling ||
-		record->count < s->least || record->count > s->most || tid_flags(page_tid(page, i)) ||
+	ItemPointerData tid = tid_of_heap(page_tid(page, i));
+
+	if (match_of(s->query->nearest, &tid) >= s->found->ceiling || record->count < s->least ||
+		record->count > s->most || (page_tid(page, i)->ip_posid & search_hidden(s)) != 0 ||
 		bitmap_shared_most(&query->bitmap, query->count, &record->bitmap, record->count) <
 			set_overlap(query, record->count) ||
 		!filter_passes(s->query->filter, symbols, s->stride))
 		return;
 	s->pending = host_grow(s->pending, &s->pending_room, s->pendings + 1, sizeof(SetPending));
-	s->pending[s->pendings++] = (SetPending){.tid = *page_tid(page, i), .record = *record};
+	s->pending[s->pendings++] =
+		(SetPending){.place = search_place(s, page, i), .tid = tid, .record = *record};
 }
 
 /* A set whose elements are compared with those of a query, in parts. */
@@ -86,8 +89,8 @@ count_shared(const ElementSource *source, const SetQuery *query, const SetRecord
 }
 
 /* Returns the distance that a resemblance stands for. */
-static int
-distance_of(double resemblance)
+int
+distance_of_sets(double resemblance)
 {
 	if (resemblance == 0)
 		return SET_DISTANCE_MAX;
@@ -113,11 +116,12 @@ match_pending(Search *s, const ElementSource *source, const SetPending *pending)
 	if (origin != NULL && !count_shared(source, origin, &pending->record, &shared))
 		return false;
 	if (s->query->by_distance)
-		distance = distance_of(resemblance_of_lengths(shared,
-													  origin != NULL ? origin->count : query->count,
-													  size));
+		distance =
+			distance_of_sets(resemblance_of_lengths(shared,
+													origin != NULL ? origin->count : query->count,
+													size));
 	if (distance <= s->query->radius || !s->query->by_distance)
-		search_add_match(s, &pending->tid, distance);
+		search_add_match(s, &pending->tid, distance, pending->place);
 	return true;
 }
 
@@ -128,12 +132,16 @@ match_pending(Search *s, const ElementSource *source, const SetPending *pending)
 bool
 search_pending(Search *s, Segment *segment, uint32 stamp)
 {
-	ElementSource source = {.index = s->index, .stamp = stamp, .segment = segment};
+	ElementSource source = {.index = s->index,
+							.stamp = stamp,
+							.segment = segment,
+							.kept = &s->elements};
 	bool there = true;
 
 	for (Size i = 0; i < s->pendings && there; i++)
 		there = match_pending(s, &source, &s->pending[i]);
-	s->report->pages += s->pendings;
+	s->report->pages += s->elements.pages;
+	s->elements.pages = 0;
 	s->pendings = 0;
 	return there;
 }
@@ -141,13 +149,12 @@ search_pending(Search *s, Segment *segment, uint32 stamp)
 /* ---- Hits --------------------------------------------------------------- */
 
 /*
- * Returns of how many lists that were read a document must be: of as many as sets of the size
+ * Returns in how many lists that were read a document must be: in as many as sets of the size
  * that its page begins with must share elements, but for the lists that were not read.
  */
 static uint32
-least_hits(void *state, uint32 document)
+least_hits(Search *s, uint32 document)
 {
-	Search *s = state;
 	uint32 page = document / s->per_page;
 	uint32 unread = s->query->set->count - s->report->plan.groups;
 	uint32 size;
@@ -165,14 +172,21 @@ least_hits(void *state, uint32 document)
 	return s->least_hits;
 }
 
+/* Returns whether a document is in enough lists for its size. */
+static bool
+has_enough_hits(void *state, uint32 document, uint32 hits)
+{
+	return hits >= least_hits(state, document);
+}
+
 /* Has a counter drop the documents that are of too few lists for their sizes. */
 void
 search_expect_hits(Search *s, Segment *segment, HitCounter *counter)
 {
 	s->segment = segment;
 	s->least_page = PG_UINT32_MAX;
-	counter->least = least_hits;
-	counter->least_state = s;
+	counter->keeps = has_enough_hits;
+	counter->keeps_state = s;
 }
 
 /* ---- Segments ----------------------------------------------------------- */
@@ -234,6 +248,13 @@ compare_lengths(const void *x, const void *y)
 	return (a->bucket > b->bucket) - (a->bucket < b->bucket);
 }
 
+/* Sorts buckets by their lengths. */
+void
+set_sort_buckets(QueryBucket *bucket, uint32 count)
+{
+	qsort(bucket, count, sizeof(QueryBucket), compare_lengths);
+}
+
 /* A counter holds no more hits. */
 #define HITS_MAX 255
 
@@ -282,8 +303,8 @@ choose_lists(SearchPlan *plan, const SetQuery *query, const QueryBucket *bucket,
 }
 
 /* Returns the query's buckets in a segment, without their lengths. */
-static QueryBucket *
-buckets_of(const SetQuery *query, const Grouping *g)
+QueryBucket *
+set_buckets(const SetQuery *query, const Grouping *g)
 {
 	QueryBucket *bucket = palloc_extended(query->count * sizeof(QueryBucket), MCXT_ALLOC_HUGE);
 
@@ -320,9 +341,9 @@ search_pages(Search *s, Segment *segment, uint32 first, uint32 end)
 	if (g->groups > 0 && overlap > 0 && s->query->method != SEARCH_SCAN &&
 		s->query->method != SEARCH_KEYS && query->count * SET_LIST_NS < plan->cost)
 	{
-		bucket = buckets_of(query, g);
+		bucket = set_buckets(query, g);
 		postings_lengths(s->index, segment, s->report, bucket, query->count);
-		qsort(bucket, query->count, sizeof(QueryBucket), compare_lengths);
+		set_sort_buckets(bucket, query->count);
 		choose_lists(plan, query, bucket, overlap, documents, documents / Max(segment->numbers, 1));
 	}
 	if (s->query->filter != NULL &&
@@ -351,6 +372,8 @@ search_sets(Search *s, Segment *segment)
 	/* The last page that begins with a smaller set may go on with larger ones. */
 	if (first > 0)
 		first--;
-	if (first < end)
+	if (first < end && s->query->enough > 0)
+		search_nearest(s, segment);
+	else if (first < end)
 		search_pages(s, segment, first, end);
 }

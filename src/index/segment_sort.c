@@ -63,7 +63,8 @@ group_sort_begin(SegmentWriter *writer)
 	sort->sets = NULL;
 	if (shape_is_set(writer->shape))
 	{
-		set_sort_begin(sort);
+		bytes = offset_bytes(&grouping);
+		set_sort_begin(sort, writer->memory > bytes ? writer->memory - bytes : 0);
 		sort->offset = palloc_extended(offset_bytes(&grouping), MCXT_ALLOC_HUGE);
 		return sort;
 	}
@@ -155,16 +156,22 @@ group_sort_documents(SegmentWriter *writer, uint32 number)
 	return buffer;
 }
 
-/* Reads the buckets of some groups, at most at_once; false if writing is to be abandoned. */
+/*
+ * Reads the buckets of some groups, at most at_once, from bucket `from` of the first on; of sets
+ * as many as memory suffices for.  Returns false if writing is to be abandoned.
+ */
 bool
-group_sort_read(GroupSort *sort, int first, int count)
+group_sort_read(GroupSort *sort, int first, int count, uint32 from)
 {
 	SegmentWriter *writer = sort->writer;
 	uint32 per_page = documents_per_page(writer->root->stride);
 
 	sort->first = first;
+	sort->count = count;
+	sort->from = from;
+	sort->end = UINT32_C(1) << group_bucket_bits(&sort->grouping, first);
 	if (sort->sets != NULL)
-		return set_sort_read(sort, first, count);
+		return set_sort_read(sort);
 	for (uint32 p = 0; p < writer->root->document_pages; p++)
 	{
 		Buffer buffer = group_sort_documents(writer, p);

@@ -13,13 +13,31 @@ typedef struct GroupSort
 	Grouping grouping;
 	uint32 numbers;           /* of documents */
 	int at_once;              /* groups that memory suffices for, at least one */
-	int first;                /* first of the groups whose buckets are read */
+	int first;                /* first of the groups whose buckets are read ... */
+	int count;                /* ... and their number */
+	uint32 from;              /* of the buckets of the first group: the first that is read ... */
+	uint32 end;               /* ... and the first that is not; of other groups, all are */
 	uint32 *bucket;           /* of each document, in each of these groups */
 	uint32 *offset;           /* of the group sorted last: of each bucket, and the end */
 	uint32 *document;         /* of the group sorted last, in the order of buckets */
 	struct SetPostings *sets; /* of each of these groups, if documents are sets; else NULL */
-	Size document_room;
+	Size room; /* postings that memory suffices for, of sets: in each of these groups */
 } GroupSort;
+
+/* Returns the first bucket of a group that is read. */
+static inline uint32
+group_sort_from(const GroupSort *sort, int group)
+{
+	return group == sort->first ? sort->from : 0;
+}
+
+/* Returns the first bucket of a group that is not read. */
+static inline uint32
+group_sort_end_of(const GroupSort *sort, int group)
+{
+	return group == sort->first ? sort->end :
+								  UINT32_C(1) << group_bucket_bits(&sort->grouping, group);
+}
 
 /* The bucket of a document without postings. */
 #define NO_BUCKET PG_UINT32_MAX
@@ -49,7 +67,7 @@ extern Size group_sort_memory(uint32 numbers, const Grouping *grouping, int at_o
 extern GroupSort *group_sort_begin(SegmentWriter *writer);
 extern Buffer group_sort_documents(SegmentWriter *writer, uint32 number);
 extern void group_sort_sum_up(uint32 *offset, uint32 buckets);
-extern bool group_sort_read(GroupSort *sort, int first, int count);
+extern bool group_sort_read(GroupSort *sort, int first, int count, uint32 from);
 extern bool group_sort_run(GroupSort *sort, int group);
 extern void group_sort_lengths(const GroupSort *sort, int group, BucketLengths *lengths);
 extern void group_sort_end(GroupSort *sort);

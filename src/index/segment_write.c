@@ -61,9 +61,8 @@ segment_documents_max(Relation index, const SignatureHeader *shape, Size memory)
 	uint32 documents;
 
 	memory = Max(memory, MEMORY_LEAST);
-	/* Sorting a range of the postings of sets takes little memory. */
 	if (shape_is_set(shape))
-		return SET_DOCUMENTS_MAX;
+		return (uint32) Min(memory / SET_BYTES_PER_DOCUMENT, SET_DOCUMENTS_MAX);
 	documents = (uint32) Min(memory / BYTES_PER_DOCUMENT, SEGMENT_NUMBERS_MAX);
 	while (documents > 1 && !fits(index, shape, documents, memory))
 		documents -= (documents + 15) / 16;
@@ -208,16 +207,78 @@ put_bucket(PostingsWriter *p, uint32 bucket, const uint32 *document, Size n)
 	}
 }
 
-/* Writes the buckets of a group that has been sorted. */
+/* Writes the buckets of a group that have been sorted. */
 static void
 put_group(PostingsWriter *p, const GroupSort *sort, int group)
 {
 	uint32 first = (uint32) group_first_bucket(&sort->grouping, group);
-	uint32 buckets = UINT32_C(1) << group_bucket_bits(&sort->grouping, group);
+	uint32 end = group_sort_end_of(sort, group);
 
-	for (uint32 v = 0; v < buckets; v++)
+	for (uint32 v = group_sort_from(sort, group); v < end; v++)
 		put_bucket(p, first + v, sort->document + sort->offset[v],
 				   sort->offset[v + 1] - sort->offset[v]);
+}
+
+/* Returns whether a claimed group is still to be written, or goes on. */
+static bool
+keeps_group(const GroupSort *sort, int group)
+{
+	SegmentWriter *writer = sort->writer;
+
+	return group_sort_from(sort, group) > 0 || writer->keeps_group == NULL ||
+		writer->keeps_group(writer, group);
+}
+
+/*
+ * Sorts and writes the groups that have been read.  Sets *group to the first that is not; false if
+ * writing was abandoned.
+ */
+static bool
+write_groups(PostingsWriter *p, GroupSort *sort, int *group, BucketLengths *lengths)
+{
+	for (; *group < sort->first + sort->count; (*group)++)
+	{
+		if (!keeps_group(sort, *group))
+			break;
+		if (!group_sort_run(sort, *group))
+			return false;
+		if (*group < sort->grouping.groups)
+		{
+			if (sort->sets != NULL)
+				set_sort_lengths(sort, *group, lengths);
+			else
+				group_sort_lengths(sort, *group, lengths);
+		}
+		put_group(p, sort, *group);
+	}
+	return true;
+}
+
+/* Sorts and writes some groups, at most at_once, and of sets as many at a time as memory holds. */
+static bool
+write_claimed(PostingsWriter *p, GroupSort *sort, int group, int end, BucketLengths *lengths)
+{
+	uint32 from = 0;
+
+	while (group < end)
+	{
+		int last;
+
+		if (!group_sort_read(sort, group, end - group, from) ||
+			!write_groups(p, sort, &group, lengths))
+			return false;
+		last = sort->first + sort->count;
+		/* Another participant has taken over the rest. */
+		if (group < last)
+			return true;
+		from = 0;
+		if (sort->end < UINT32_C(1) << group_bucket_bits(&sort->grouping, sort->first))
+		{
+			group = sort->first;
+			from = sort->end;
+		}
+	}
+	return true;
 }
 
 /*
@@ -236,23 +297,7 @@ segment_write_groups(SegmentWriter *writer, BucketLengths *lengths)
 	while (goes_on && (count = writer->claim_groups(writer, sort->at_once, &first)) > 0)
 	{
 		postings_begin(p, writer);
-		goes_on = group_sort_read(sort, first, count);
-		for (int group = first; goes_on && group < first + count; group++)
-		{
-			if (writer->keeps_group != NULL && !writer->keeps_group(writer, group))
-				break;
-			goes_on = group_sort_run(sort, group);
-			if (!goes_on)
-				break;
-			if (group < sort->grouping.groups)
-			{
-				if (sort->sets != NULL)
-					set_sort_lengths(sort, group, lengths);
-				else
-					group_sort_lengths(sort, group, lengths);
-			}
-			put_group(p, sort, group);
-		}
+		goes_on = write_claimed(p, sort, first, first + count, lengths);
 		postings_flush(p);
 		map_flush(&p->maps);
 	}

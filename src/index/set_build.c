@@ -62,6 +62,7 @@ typedef struct SetWriter
 	uint32 number;
 	BufFile *pages; /* its pages of documents */
 	Size listed_room;
+	SetRecord record;         /* of the document at hand */
 	PGAlignedBlock documents; /* the pages at hand */
 	PGAlignedBlock elements;
 } SetWriter;
@@ -130,13 +131,11 @@ finish_segment(SetWriter *w)
 	BufFileClose(w->pages);
 }
 
-/* Adds a document, whose set is as large as those before it or larger. */
+/* Begins the next segment if the one at hand has as many documents as it may have. */
 static void
-add_sorted(SetWriter *w, const Document *sorted, const uint64 *element)
+ensure_segment(SetWriter *w)
 {
-	Document document = *sorted;
 	uint32 per_page = documents_per_page(w->build->stride);
-	SetRecord record;
 
 	if (w->root != NULL && w->root->documents + per_page > w->build->shared->documents_max &&
 		page_info(w->documents.data)->count == 0)
@@ -146,15 +145,27 @@ add_sorted(SetWriter *w, const Document *sorted, const uint64 *element)
 	}
 	if (w->root == NULL)
 		begin_segment(w);
-	if (tid_flags(&document.tid) == 0)
+}
+
+/* Adds a part of a document, whose set is as large as those before it or larger. */
+static void
+add_sorted(SetWriter *w, const SortedPart *part)
+{
+	Document document = part->document;
+
+	if (part->from == 0)
 	{
-		memcpy(&record, document.symbols, sizeof(record));
-		document.symbols = (const uint8_t *) &record;
-		elements_put(w->root, w->elements.data, &record, element, write_elements, w);
+		ensure_segment(w);
+		memcpy(&w->record, document.symbols, sizeof(SetRecord));
+		elements_place(w->root, w->elements.data, &w->record);
 	}
+	elements_put(w->root, w->elements.data, part->element, part->count, write_elements, w);
+	if (!part_is_last(part))
+		return;
+	document.symbols = (const uint8_t *) &w->record;
 	page_put_document(w->documents.data, w->root->stride, &document);
 	root_count(w->root, tid_flags(&document.tid));
-	if (page_info(w->documents.data)->count == per_page)
+	if (page_info(w->documents.data)->count == documents_per_page(w->root->stride))
 		keep_documents(w);
 }
 
@@ -164,14 +175,13 @@ set_build_write(Build *build)
 {
 	SetWriter *w = palloc0(sizeof(SetWriter));
 	SizeSort *sort = all_sorted(build);
-	Document document;
-	const uint64 *element;
+	SortedPart part;
 
 	w->build = build;
 	build->listed = palloc0(SEGMENTS_MAX * sizeof(MapEntry *));
-	while (size_sort_get(sort, &document, &element))
+	while (size_sort_get(sort, &part))
 	{
-		add_sorted(w, &document, element);
+		add_sorted(w, &part);
 		CHECK_FOR_INTERRUPTS();
 	}
 	if (w->root != NULL)

@@ -5,20 +5,70 @@
 
 #include "miscadmin.h"
 
+/* Unpins the page that was kept. */
+void
+kept_release(KeptPage *kept)
+{
+	if (BufferIsValid(kept->buffer))
+		ReleaseBuffer(kept->buffer);
+	kept->buffer = InvalidBuffer;
+}
+
+/* Share-locks the page that was kept, if that is the one and still belongs to the source. */
+static bool
+lock_kept(const ElementSource *source, uint32 page)
+{
+	KeptPage *kept = source->kept;
+	uint32 stamp = source->segment != NULL ? source->segment->stamp : source->stamp;
+	const PageInfo *info;
+
+	if (kept == NULL || !BufferIsValid(kept->buffer) || kept->page != page)
+		return false;
+	LockBuffer(kept->buffer, BUFFER_LOCK_SHARE);
+	info = page_info(BufferGetPage(kept->buffer));
+	if (info->page_id == PAGE_ID && info->stamp == stamp && info->kind == PAGE_ELEMENTS &&
+		info->block == BufferGetBlockNumber(kept->buffer))
+		return true;
+	LockBuffer(kept->buffer, BUFFER_LOCK_UNLOCK);
+	kept_release(kept);
+	return false;
+}
+
 /* Share-locks a page of elements: its number in a segment, its block in a tail. */
 static Buffer
 read_page(const ElementSource *source, uint32 page)
 {
 	Buffer buffer;
 
-	if (source->segment != NULL)
+	if (lock_kept(source, page))
+		buffer = source->kept->buffer;
+	else if (source->segment != NULL)
 		return segment_elements(source->index, source->segment, page);
-	if (source->walk != NULL)
+	else if (source->walk != NULL)
 		return walk_elements(source->walk, page);
-	buffer = page_read(source->index, page, PAGE_ELEMENTS, source->stamp);
+	else
+		buffer = page_read(source->index, page, PAGE_ELEMENTS, source->stamp);
 	if (BufferIsValid(buffer))
 		page_check_documents(source->index, buffer, 0);
 	return buffer;
+}
+
+/* Unlocks a page of elements, and keeps or unpins it. */
+static void
+release_page(const ElementSource *source, Buffer buffer, uint32 page)
+{
+	KeptPage *kept = source->kept;
+
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	if (kept == NULL)
+		ReleaseBuffer(buffer);
+	else if (kept->buffer != buffer || kept->page != page)
+	{
+		kept_release(kept);
+		kept->buffer = buffer;
+		kept->page = page;
+		kept->pages++;
+	}
 }
 
 /*
@@ -35,18 +85,24 @@ documents_entry(const SignatureHeader *shape, Page page, uint32 stride)
 	return entry;
 }
 
-/*
- * Adds the elements of a set to the page at hand of a segment that is written, and says in the
- * record of the set where they are.  Calls full() when the page is full, to begin the next.
- */
+/* Says in the record of a set that its elements come next in a segment that is written. */
 void
-elements_put(SegmentRoot *root, Page page, SetRecord *record, const uint64 *element,
-			 void (*full)(void *state), void *state)
+elements_place(const SegmentRoot *root, Page page, SetRecord *record)
 {
-	root->elements += record->count;
 	record->page = root->element_pages;
 	record->offset = page_info(page)->count;
-	for (uint32 left = record->count; left > 0;)
+}
+
+/*
+ * Adds elements of a set to the page at hand of a segment that is written.  Calls full() when the
+ * page is full, to begin the next.
+ */
+void
+elements_put(SegmentRoot *root, Page page, const uint64 *element, uint32 count,
+			 void (*full)(void *state), void *state)
+{
+	root->elements += count;
+	for (uint32 left = count; left > 0;)
 	{
 		uint32 part = Min(left, ELEMENTS_PER_PAGE - page_info(page)->count);
 
@@ -59,38 +115,43 @@ elements_put(SegmentRoot *root, Page page, SetRecord *record, const uint64 *elem
 }
 
 /*
- * Passes the elements of a set on, page by page, while the page is locked.  Returns false if
- * upkeep has replaced the segment or tail.
+ * Passes on those of the elements of a set that are on its first page, while that is locked, and
+ * sets the record to what follows.  Returns false if upkeep has replaced the segment or tail.
  */
+static bool
+read_some(const ElementSource *source, SetRecord *rest, ElementVisitor visit, void *state)
+{
+	bool tail = source->segment == NULL && source->walk == NULL;
+	uint32 page = rest->page;
+	Buffer buffer = read_page(source, page);
+	const PageInfo *info;
+	uint32 part;
+
+	if (!BufferIsValid(buffer))
+		return false;
+	info = page_info(BufferGetPage(buffer));
+	if (rest->offset >= info->count)
+		page_corrupt(source->index, BufferGetBlockNumber(buffer), "set beyond the end of its page");
+	part = Min(rest->count, info->count - rest->offset);
+	visit(state, page_elements(BufferGetPage(buffer)) + rest->offset, part);
+	rest->page = tail ? info->next : rest->page + 1;
+	rest->offset = 0;
+	rest->count -= part;
+	release_page(source, buffer, page);
+	CHECK_FOR_INTERRUPTS();
+	return true;
+}
+
+/* Passes all elements of a set on, as read_some() does. */
 bool
 elements_read(const ElementSource *source, const SetRecord *record, ElementVisitor visit,
 			  void *state)
 {
-	bool tail = source->segment == NULL && source->walk == NULL;
-	uint32 page = record->page;
-	uint32 from = record->offset;
-	uint32 left = record->count;
+	SetRecord rest = *record;
 
-	while (left > 0)
-	{
-		Buffer buffer = read_page(source, page);
-		const PageInfo *info;
-		uint32 part;
-
-		if (!BufferIsValid(buffer))
+	while (rest.count > 0)
+		if (!read_some(source, &rest, visit, state))
 			return false;
-		info = page_info(BufferGetPage(buffer));
-		if (from >= info->count)
-			page_corrupt(source->index, BufferGetBlockNumber(buffer),
-						 "set beyond the end of its page");
-		part = Min(left, info->count - from);
-		visit(state, page_elements(BufferGetPage(buffer)) + from, part);
-		page = tail ? info->next : page + 1;
-		UnlockReleaseBuffer(buffer);
-		CHECK_FOR_INTERRUPTS();
-		left -= part;
-		from = 0;
-	}
 	return true;
 }
 
@@ -104,17 +165,40 @@ append(void *state, const uint64 *element, uint32 count)
 	*to += count;
 }
 
+/* Reports an error if a record that is damaged says that a set is larger than the index. */
+static void
+check_count(const ElementSource *source, const SetRecord *record)
+{
+	uint64 pages = RelationGetNumberOfBlocks(source->index);
+
+	if (record->count > pages * ELEMENTS_PER_PAGE)
+		page_corrupt(source->index, META_BLOCK, "set larger than the index");
+}
+
 /* Returns a copy of the elements of a set, or NULL as elements_read() returns false. */
 uint64 *
 elements_copy(const ElementSource *source, const SetRecord *record)
 {
-	/* The count may be damaged: take no memory for more elements than the index can hold. */
-	uint64 pages = RelationGetNumberOfBlocks(source->index);
 	uint64 *copy;
 	uint64 *to;
 
-	if (record->count > pages * ELEMENTS_PER_PAGE)
-		page_corrupt(source->index, META_BLOCK, "set larger than the index");
+	check_count(source, record);
 	copy = to = palloc_extended(Max(record->count, 1) * sizeof(uint64), MCXT_ALLOC_HUGE);
 	return elements_read(source, record, append, &to) ? copy : NULL;
+}
+
+/*
+ * Copies the first elements of a set to an array of PART_ELEMENTS, and sets the record to what
+ * follows.  Returns their number, 0 if upkeep has replaced the segment or tail.
+ */
+uint32
+elements_part(const ElementSource *source, SetRecord *rest, uint64 *part)
+{
+	uint64 *to = part;
+
+	check_count(source, rest);
+	while (rest->count > 0 && part + PART_ELEMENTS - to >= ELEMENTS_PER_PAGE)
+		if (!read_some(source, rest, append, &to))
+			return 0;
+	return (uint32) (to - part);
 }

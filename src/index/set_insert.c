@@ -79,12 +79,32 @@ write_elements(Relation index, const IndexMeta *meta, const uint64 *element, uin
 	return block;
 }
 
+/* Adds to the pages of elements of a tail; false if it does not take inserts any more. */
+static bool
+count_pages(Relation index, uint32 stamp, uint32 pages, TailGrowth *growth)
+{
+	MetaChange change = meta_begin(index);
+	IndexMeta *meta = change.meta;
+	uint32 before = tail_times(meta, tail_length(meta), meta->elements);
+	bool open = meta->tail.stamp == stamp;
+
+	if (open)
+	{
+		meta->elements += pages;
+		tail_grew(growth, before, meta);
+		meta_commit(&change);
+	}
+	else
+		meta_abort(&change);
+	return open;
+}
+
 /*
  * Writes the elements of a set to new pages of a tail, the last page first, since each links to
  * the next.  Returns false if the tail does not take inserts any more.
  */
 bool
-set_place(Relation index, uint32 stamp, RowDocument *doc)
+set_place(Relation index, uint32 stamp, RowDocument *doc, TailGrowth *growth)
 {
 	IndexMeta *meta = meta_read(index);
 	uint32 left = doc->record.count;
@@ -99,6 +119,8 @@ set_place(Relation index, uint32 stamp, RowDocument *doc)
 		block = write_elements(index, meta, doc->element + left, part, block);
 		CHECK_FOR_INTERRUPTS();
 	}
+	open =
+		open && count_pages(index, stamp, pages_for(doc->record.count, ELEMENTS_PER_PAGE), growth);
 	doc->record.page = block;
 	doc->record.offset = 0;
 	doc->placed = open ? stamp : 0;

@@ -10,47 +10,54 @@ typedef struct SetPostings
 	uint32 *bucket; /* in the group */
 	uint32 *document;
 	Size count;
-	Size bucket_room;
-	Size document_room;
 } SetPostings;
 
-/* Returns the number of postings to expect of a range of buckets, or of a key. */
+/* Returns the number of postings to expect of a range of buckets, or of a key, and some more. */
 static Size
 expected_postings(const SegmentRoot *root)
 {
 	uint64 range = root->groups > 0 ? root->elements / root->groups : 0;
 
-	return Max(range + range / 16, root->documents) + 1;
+	return range + range / 8 + root->documents + 1;
 }
 
-/* Returns the bytes that it takes to sort the postings of `at_once` ranges at once. */
+/* Returns the bytes that it takes to sort `at_once` ranges at once, each of some postings. */
+static Size
+sort_bytes(Size postings, int at_once)
+{
+	return (2 * at_once + 1) * postings * sizeof(uint32);
+}
+
+/* Returns the bytes that it takes to sort `at_once` ranges at once, if elements are spread evenly. */
 Size
 set_sort_memory(const SegmentRoot *root, int at_once)
 {
-	return (2 * at_once + 1) * expected_postings(root) * sizeof(uint32);
+	return sort_bytes(expected_postings(root), at_once);
 }
 
-/* Allocates memory for as many ranges at once as memory suffices for. */
+/*
+ * Allocates memory for as many ranges at once as memory suffices for.  One range has room at least
+ * for a bucket that all documents are in.
+ */
 void
-set_sort_begin(GroupSort *sort)
+set_sort_begin(GroupSort *sort, Size memory)
 {
-	const SegmentWriter *writer = sort->writer;
-	Size least = set_sort_memory(writer->root, 1);
-	Size each = set_sort_memory(writer->root, 2) - least;
-	Size more = writer->memory > least ? (writer->memory - least) / each : 0;
-	Size count = expected_postings(writer->root);
+	const SegmentRoot *root = sort->writer->root;
+	Size bytes;
+	Size more;
 
+	sort->room = Min(expected_postings(root), memory / sort_bytes(1, 1));
+	sort->room = Max(sort->room, (Size) root->documents + 1);
+	bytes = sort->room * sizeof(uint32);
+	more = memory > 3 * bytes ? (memory - 3 * bytes) / (2 * bytes) : 0;
 	sort->at_once = (int) Min(grouping_lists(&sort->grouping), 1 + more);
 	sort->sets = palloc0(sort->at_once * sizeof(SetPostings));
 	for (int i = 0; i < sort->at_once; i++)
 	{
-		SetPostings *sets = &sort->sets[i];
-
-		sets->bucket = host_grow(NULL, &sets->bucket_room, count, sizeof(uint32));
-		sets->document = host_grow(NULL, &sets->document_room, count, sizeof(uint32));
+		sort->sets[i].bucket = palloc_extended(bytes, MCXT_ALLOC_HUGE);
+		sort->sets[i].document = palloc_extended(bytes, MCXT_ALLOC_HUGE);
 	}
-	sort->document_room = 0;
-	sort->document = NULL;
+	sort->document = palloc_extended(bytes, MCXT_ALLOC_HUGE);
 }
 
 /* Frees the postings. */
@@ -59,11 +66,10 @@ set_sort_end(GroupSort *sort)
 {
 	for (int i = 0; i < sort->at_once; i++)
 	{
-		host_free(sort->sets[i].bucket);
-		host_free(sort->sets[i].document);
+		pfree(sort->sets[i].bucket);
+		pfree(sort->sets[i].document);
 	}
 	pfree(sort->sets);
-	sort->document = host_grow(sort->document, &sort->document_room, 1, sizeof(uint32));
 }
 
 /* ---- Reading ------------------------------------------------------------ */
@@ -72,7 +78,8 @@ set_sort_end(GroupSort *sort)
 typedef struct Reading
 {
 	GroupSort *sort;
-	int count;       /* of groups that are read */
+	uint32 first;    /* of the buckets that are read, among all groups' ... */
+	uint32 buckets;  /* ... and their number */
 	Buffer page;     /* of elements, pinned */
 	uint32 next;     /* page of elements */
 	uint32 offset;   /* of the next element on the page at hand ... */
@@ -80,13 +87,61 @@ typedef struct Reading
 	uint32 last;     /* bucket that the document had last */
 } Reading;
 
-static inline void
-put_posting(SetPostings *to, uint32 bucket, uint32 document)
+/* Finds which buckets are read. */
+static void
+find_buckets(Reading *reading)
 {
-	to->bucket = host_grow(to->bucket, &to->bucket_room, to->count + 1, sizeof(uint32));
-	to->document = host_grow(to->document, &to->document_room, to->count + 1, sizeof(uint32));
-	to->bucket[to->count] = bucket;
-	to->document[to->count++] = document;
+	const GroupSort *sort = reading->sort;
+	const Grouping *g = &sort->grouping;
+	uint32 first = (uint32) Min(sort->first, g->groups) << g->bucket_bits;
+	uint32 end = (uint32) Min(sort->first + sort->count, g->groups) << g->bucket_bits;
+
+	if (sort->first < g->groups && sort->count == 1)
+		end = first + sort->end;
+	reading->first = first + (sort->first < g->groups ? sort->from : 0);
+	reading->buckets = end - reading->first;
+}
+
+/* Leaves the last buckets of the first group, with about half of its postings, to another reading. */
+static void
+drop_last_buckets(const Reading *reading)
+{
+	GroupSort *sort = reading->sort;
+	SetPostings *postings = &sort->sets[0];
+	uint32 *count = sort->offset;
+	Size kept = 0;
+
+	memset(count + sort->from, 0, (Size) (sort->end - sort->from) * sizeof(uint32));
+	for (Size i = 0; i < postings->count; i++)
+		count[postings->bucket[i]]++;
+	for (sort->end = sort->from + 1, kept = count[sort->from];
+		 kept + count[sort->end] <= postings->count / 2; sort->end++)
+		kept += count[sort->end];
+	kept = 0;
+	for (Size i = 0; i < postings->count; i++)
+	{
+		postings->bucket[kept] = postings->bucket[i];
+		postings->document[kept] = postings->document[i];
+		kept += postings->bucket[i] < sort->end;
+	}
+	postings->count = kept;
+}
+
+/*
+ * Leaves a group for which there is no more room, and those after it, to another reading; of the
+ * first group, some of its buckets.
+ */
+static void
+make_room(Reading *reading, uint32 group)
+{
+	GroupSort *sort = reading->sort;
+
+	sort->count = Max(group, 1);
+	if (group == 0)
+		drop_last_buckets(reading);
+	if (sort->sets[0].count == sort->room)
+		page_corrupt(sort->writer->index, META_BLOCK, "more postings of a bucket than documents");
+	find_buckets(reading);
 }
 
 /* Lets go of the page of elements at hand, and pins the next one. */
@@ -120,19 +175,25 @@ add_elements(Reading *reading, const uint64 *element, uint32 count, uint32 docum
 {
 	GroupSort *sort = reading->sort;
 	const Grouping *g = &sort->grouping;
-	uint32 first = (uint32) sort->first << g->bucket_bits;
-	uint32 buckets = (uint32) reading->count << g->bucket_bits;
 	uint32 mask = (UINT32_C(1) << g->bucket_bits) - 1;
 	uint32 last = reading->last;
 
 	for (uint32 i = 0; i < count; i++)
 	{
-		uint32 bucket = set_bucket(g, element[i]) - first;
+		uint32 bucket = set_bucket(g, element[i]);
+		SetPostings *to;
 
 		/* Elements of one bucket follow each other. */
-		if (bucket < buckets && bucket != last)
-			put_posting(&sort->sets[bucket >> g->bucket_bits], bucket & mask, document);
+		if (bucket == last || bucket - reading->first >= reading->buckets)
+			continue;
 		last = bucket;
+		to = &sort->sets[(bucket >> g->bucket_bits) - sort->first];
+		if (to->count == sort->room)
+			make_room(reading, (bucket >> g->bucket_bits) - sort->first);
+		if (bucket - reading->first >= reading->buckets)
+			continue;
+		to->bucket[to->count] = bucket & mask;
+		to->document[to->count++] = document;
 	}
 	reading->last = last;
 }
@@ -168,9 +229,15 @@ add_keys(const Reading *reading, Page page, uint32 i, uint32 document)
 	const Grouping *g = &sort->grouping;
 	uint32 stride = sort->writer->root->stride;
 
-	for (int group = Max(sort->first, g->groups); group < sort->first + reading->count; group++)
-		put_posting(&sort->sets[group - sort->first],
-					document_bucket(g, group, page_symbols(page, stride, i), stride), document);
+	for (int group = Max(sort->first, g->groups); group < sort->first + sort->count; group++)
+	{
+		SetPostings *to = &sort->sets[group - sort->first];
+
+		if (to->count == sort->room)
+			page_corrupt(sort->writer->index, META_BLOCK, "more postings of a key than documents");
+		to->bucket[to->count] = document_bucket(g, group, page_symbols(page, stride, i), stride);
+		to->document[to->count++] = document;
+	}
 }
 
 /* Adds the postings of the documents of a page, a copy. */
@@ -185,20 +252,24 @@ add_page(Reading *reading, Page page, uint32 number)
 		uint32 document = number * documents_per_page(stride) + i;
 
 		add_keys(reading, page, i, document);
-		if (sort->first < sort->grouping.groups && tid_flags(page_tid(page, i)) == 0)
+		if (reading->buckets > 0 && tid_flags(page_tid(page, i)) == 0)
 			add_set(reading, (SetRecord *) page_symbols(page, stride, i), document);
 	}
 }
 
-/* Reads the postings of some groups, at most at_once; false if writing is to be abandoned. */
+/*
+ * Reads the postings of the groups that the sort says, of as many of their buckets as memory
+ * suffices for.  Returns false if writing is to be abandoned.
+ */
 bool
-set_sort_read(GroupSort *sort, int first, int count)
+set_sort_read(GroupSort *sort)
 {
-	Reading reading = {.sort = sort, .count = count, .page = InvalidBuffer};
+	Reading reading = {.sort = sort, .page = InvalidBuffer};
 	bool goes_on = true;
 
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < sort->count; i++)
 		sort->sets[i].count = 0;
+	find_buckets(&reading);
 	for (uint32 p = 0; goes_on && p < sort->writer->root->document_pages; p++)
 	{
 		PGAlignedBlock page;
@@ -223,8 +294,6 @@ set_sort_run(GroupSort *sort, int group)
 	uint32 buckets = UINT32_C(1) << group_bucket_bits(&sort->grouping, group);
 	const SetPostings *postings = &sort->sets[group - sort->first];
 
-	sort->document =
-		host_grow(sort->document, &sort->document_room, Max(postings->count, 1), sizeof(uint32));
 	memset(sort->offset, 0, (Size) (buckets + 1) * sizeof(uint32));
 	for (Size i = 0; i < postings->count; i++)
 		sort->offset[postings->bucket[i]]++;

@@ -27,17 +27,26 @@ typedef struct ElementSource
 	uint32 stamp;
 	Segment *segment;
 	SegmentWalk *walk;
+	KeptPage *kept; /* or NULL: no page stays pinned */
 } ElementSource;
 
 /* Receives the next elements of a set. */
 typedef void (*ElementVisitor)(void *state, const uint64 *element, uint32 count);
 
 extern MapEntry documents_entry(const SignatureHeader *shape, Page page, uint32 stride);
-extern void elements_put(SegmentRoot *root, Page page, SetRecord *record, const uint64 *element,
+extern void elements_place(const SegmentRoot *root, Page page, SetRecord *record);
+extern void elements_put(SegmentRoot *root, Page page, const uint64 *element, uint32 count,
 						 void (*full)(void *state), void *state);
 extern bool elements_read(const ElementSource *source, const SetRecord *record,
 						  ElementVisitor visit, void *state);
+extern void kept_release(KeptPage *kept);
 extern uint64 *elements_copy(const ElementSource *source, const SetRecord *record);
+
+/* A large set is sorted in parts of this number of elements. */
+#define PART_PAGES 8
+#define PART_ELEMENTS (PART_PAGES * ELEMENTS_PER_PAGE)
+
+extern uint32 elements_part(const ElementSource *source, SetRecord *rest, uint64 *part);
 
 /* ---- Prices (scan_sets.c, prices.c) ------------------------------------------ */
 
@@ -53,9 +62,15 @@ extern uint64 *elements_copy(const ElementSource *source, const SetRecord *recor
 
 /* ---- Postings (set_sort.c) -------------------------------------------------- */
 
+/*
+ * Bytes that a merge takes for each document at least, half of them for the postings of a bucket
+ * that all documents are in, half for the sort by sizes.
+ */
+#define SET_BYTES_PER_DOCUMENT (2 * 3 * sizeof(uint32))
+
 extern Size set_sort_memory(const SegmentRoot *root, int at_once);
-extern void set_sort_begin(GroupSort *sort);
-extern bool set_sort_read(GroupSort *sort, int first, int count);
+extern void set_sort_begin(GroupSort *sort, Size memory);
+extern bool set_sort_read(GroupSort *sort);
 extern bool set_sort_run(GroupSort *sort, int group);
 extern void set_sort_lengths(const GroupSort *sort, int group, BucketLengths *lengths);
 extern void set_sort_end(GroupSort *sort);
@@ -85,10 +100,28 @@ extern void set_check(SetCheck *check, Document *document, uint32 number, BlockN
 typedef struct SizeSort SizeSort;
 
 extern SizeSort *size_sort_begin(Size memory, SortCoordinate coordinate);
-extern void size_sort_put(SizeSort *sort, const Document *document, const uint64 *element,
-						  uint32 count);
+/* Some elements of a document, all unless they are many. */
+typedef struct SortedPart
+{
+	Document document; /* its symbols are its record */
+	uint32 from;       /* the number of the first of these elements */
+	uint32 count;
+	const uint64 *element;
+} SortedPart;
+
+extern void size_sort_put(SizeSort *sort, const SortedPart *part);
+extern void size_sort_put_all(SizeSort *sort, const Document *document, const uint64 *element);
 extern void size_sort_perform(SizeSort *sort);
-extern bool size_sort_get(SizeSort *sort, Document *document, const uint64 **element);
+extern bool size_sort_get(SizeSort *sort, SortedPart *part);
+
+/* Returns whether no more elements of a document follow. */
+static inline bool
+part_is_last(const SortedPart *part)
+{
+	return tid_flags(&part->document.tid) != 0 ||
+		part->from + part->count == ((const SetRecord *) part->document.symbols)->count;
+}
+
 extern void size_sort_end(SizeSort *sort);
 
 #endif

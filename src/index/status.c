@@ -33,9 +33,9 @@ typedef struct IndexStatus
 
 /* Returns the number of pages in use. */
 static uint64
-pages_used(const IndexMeta *meta)
+pages_used(const IndexMeta *meta, const IndexCounts *counts)
 {
-	uint64 pages = 1 + (uint64) meta->tail.pages + meta->closed.pages;
+	uint64 pages = 1 + (uint64) meta->tail.pages + meta->closed.pages + counts->elements;
 
 	for (uint32 i = 0; i < meta->segments; i++)
 		pages += meta->segment[i].document_pages + meta->segment[i].other_pages;
@@ -44,17 +44,17 @@ pages_used(const IndexMeta *meta)
 
 /* Returns what the owner of the index should do, or NULL. */
 static const char *
-advice(Relation index, const IndexMeta *meta)
+advice(Relation index, const IndexMeta *meta, const IndexCounts *counts)
 {
 	if (!index->rd_index->indisvalid)
 		return "It is not valid: a build is running, or has failed. If it has failed, drop the index, or rebuild it with REINDEX.";
-	if (tail_length(meta) + meta->closed.pages >= TAILS_OVERDUE * tail_limit(meta))
+	if (tail_times(meta, tail_length(meta) + meta->closed.pages, counts->elements) >= TAILS_OVERDUE)
 		return "Upkeep does not keep up. Let background workers start (max_worker_processes, neardup.background), or use VACUUM.";
 	if (meta->segments > SEGMENTS_MAX / 2)
 		return psprintf("It has %u of at most %zu segments. Raise maintenance_work_mem, and rebuild it with REINDEX.",
 						meta->segments, SEGMENTS_MAX);
 	if (RelationGetNumberOfBlocks(index) >= FREE_PAGES &&
-		pages_used(meta) * USED_PART <= RelationGetNumberOfBlocks(index))
+		pages_used(meta, counts) * USED_PART <= RelationGetNumberOfBlocks(index))
 		return "Two thirds of its pages are free. If its table is not going to grow again, REINDEX INDEX CONCURRENTLY returns them.";
 	return NULL;
 }
@@ -73,7 +73,7 @@ read_status(void *state)
 	}
 	index = inspect_open(status->index, inspect_allowed(status->index, INSPECT_COUNT));
 	status->meta = inspect_count(index, &status->counts);
-	status->advice = advice(index, status->meta);
+	status->advice = advice(index, status->meta, &status->counts);
 	index_close(index, AccessShareLock);
 	UnlockRelationOid(status->index, AccessShareLock);
 }

@@ -19,20 +19,32 @@ tail_length(const IndexMeta *meta)
 	return open > 1 ? meta->tail.pages - (open - 1) : meta->tail.pages;
 }
 
-/* Returns the length at which the tail is to be sealed. */
+/*
+ * Returns how many times as long a tail of some pages of documents and of elements is as when it
+ * is to be sealed, rounded down.
+ */
 uint32
-tail_limit(const IndexMeta *meta)
+tail_times(const IndexMeta *meta, uint32 pages, uint32 elements)
 {
-	uint32 pages = TAIL_DOCUMENTS / documents_per_page(meta_stride(meta));
+	uint32 limit = TAIL_DOCUMENTS / documents_per_page(meta_stride(meta));
 
-	return Min(pages, TAIL_BYTES / BLCKSZ) + 1;
+	limit = Min(limit, TAIL_BYTES / BLCKSZ) + 1;
+	return Max(pages / limit, elements / (TAIL_ELEMENT_BYTES / BLCKSZ));
 }
 
 /* Returns whether the tail is to be sealed. */
 bool
 tail_is_due(const IndexMeta *meta)
 {
-	return meta->tail.stamp != 0 && tail_length(meta) >= tail_limit(meta);
+	return meta->tail.stamp != 0 && tail_times(meta, tail_length(meta), meta->elements) > 0;
+}
+
+/* Notes that an insert has extended the tail, which was `before` times as long as it may be. */
+void
+tail_grew(TailGrowth *growth, uint32 before, const IndexMeta *meta)
+{
+	growth->before = growth->after == 0 ? before : Min(growth->before, before);
+	growth->after = tail_times(meta, tail_length(meta), meta->elements);
 }
 
 /*

@@ -54,7 +54,9 @@ typedef struct Merge
 	BlockNumber to_free; /* page of a tail that has been walked over */
 
 	/* Of sets, which are copied in the order of their sizes. */
-	SizeSort *sort; /* NULL: documents are signatures */
+	SizeSort *sort;   /* NULL: documents are signatures */
+	uint64 *part;     /* elements that are added to it */
+	SetRecord record; /* of the document that is written */
 	ElementSource source;
 	SegmentWalk elements;       /* over the pages of elements of a source */
 	BlockNumber *tail_elements; /* pages of the closed tail, to be freed */
@@ -225,7 +227,7 @@ finish_segment(Merge *merge)
 	if (merge->upkeep->gave_way)
 		return;
 	segment_lay_out(merge->index, writer->shape, &segment->root);
-	writer->memory = merge->upkeep->memory;
+	writer->memory = merge->sort != NULL ? merge->upkeep->memory / 2 : merge->upkeep->memory;
 	if (root_lists(&segment->root) > 0 && !segment_write_groups(writer, &segment->lengths))
 		return;
 	entry = segment_write_root(writer, segment->last_map, &segment->lengths);
@@ -280,24 +282,26 @@ add_document(Merge *merge, const Document *document)
 		write_documents(segment);
 }
 
-/* Adds a document of an index of sets, larger than those before it or as large. */
+/* Adds a part of a document of an index of sets, larger than those before it or as large. */
 static void
-add_set(Merge *merge, const Document *sorted, const uint64 *element)
+add_part(Merge *merge, const SortedPart *part)
 {
-	Document document = *sorted;
-	SetRecord record;
+	Document document = part->document;
 
-	if (tid_flags(&document.tid) == 0)
+	if (part->from == 0)
 	{
-		memcpy(&record, document.symbols, sizeof(record));
-		document.symbols = (const uint8_t *) &record;
 		if (merge->segment == NULL || page_info(merge->segment->page.data)->count == 0)
 			segment_with_room(merge);
 		if (merge->upkeep->gave_way)
 			return;
-		elements_put(&merge->segment->root, merge->segment->elements.data, &record, element,
-					 write_elements, merge->segment);
+		memcpy(&merge->record, document.symbols, sizeof(SetRecord));
+		elements_place(&merge->segment->root, merge->segment->elements.data, &merge->record);
 	}
+	elements_put(&merge->segment->root, merge->segment->elements.data, part->element, part->count,
+				 write_elements, merge->segment);
+	if (!part_is_last(part))
+		return;
+	document.symbols = (const uint8_t *) &merge->record;
 	add_document(merge, &document);
 }
 
@@ -305,13 +309,12 @@ add_set(Merge *merge, const Document *sorted, const uint64 *element)
 static void
 add_sorted(Merge *merge)
 {
-	Document document;
-	const uint64 *element;
+	SortedPart part;
 
 	size_sort_perform(merge->sort);
-	while (size_sort_get(merge->sort, &document, &element) && !merge->upkeep->gave_way)
+	while (size_sort_get(merge->sort, &part) && !merge->upkeep->gave_way)
 	{
-		add_set(merge, &document, element);
+		add_part(merge, &part);
 		CHECK_FOR_INTERRUPTS();
 	}
 	size_sort_end(merge->sort);
@@ -353,21 +356,25 @@ note_tail_elements(Merge *merge, BlockNumber block)
 static void
 sort_document(Merge *merge, const Document *document)
 {
-	const SetRecord *record = (const SetRecord *) document->symbols;
-	uint64 *element;
+	SortedPart part = {.document = *document, .element = merge->part};
+	SetRecord rest = {.count = 0};
 
 	if (tid_flags(&document->tid) != 0)
 	{
-		size_sort_put(merge->sort, document, NULL, 0);
+		size_sort_put(merge->sort, &part);
 		return;
 	}
-	element = elements_copy(&merge->source, record);
-	if (element == NULL)
-		upkeep_replaced(merge->index, merge->source.stamp);
+	memcpy(&rest, document->symbols, sizeof(rest));
 	if (merge->source.walk == NULL)
-		note_tail_elements(merge, record->page);
-	size_sort_put(merge->sort, document, element, record->count);
-	pfree(element);
+		note_tail_elements(merge, rest.page);
+	while (rest.count > 0)
+	{
+		part.count = elements_part(&merge->source, &rest, merge->part);
+		if (part.count == 0)
+			upkeep_replaced(merge->index, merge->source.stamp);
+		size_sort_put(merge->sort, &part);
+		part.from += part.count;
+	}
 }
 
 /*
@@ -645,7 +652,11 @@ merge_sources(Upkeep *upkeep, const MergeSources *sources)
 	merge.documents_max = merged_documents_max(upkeep, merge.meta);
 	merge.written = palloc(SEGMENTS_MAX * sizeof(SegmentEntry));
 	if (shape_is_set(&merge.meta->shape))
-		merge.sort = size_sort_begin(upkeep->memory, NULL);
+	{
+		/* The other half is for the postings of segments that are written meanwhile. */
+		merge.sort = size_sort_begin(upkeep->memory / 2, NULL);
+		merge.part = palloc(PART_ELEMENTS * sizeof(uint64));
+	}
 	if (sources->closed)
 		add_tail(&merge, &merge.meta->closed);
 	for (int i = 0; i < sources->count && !upkeep->gave_way; i++)

@@ -3,7 +3,11 @@
  */
 #include "index/index.h"
 
+#include "access/xloginsert.h"
 #include "commands/vacuum.h"
+#include "storage/lwlock.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
 
 #include "index/segment_read.h"
 
@@ -159,25 +163,116 @@ documents_listed(const IndexMeta *meta)
 	return documents;
 }
 
+typedef struct Cleanup
+{
+	Upkeep upkeep;
+	BufferAccessStrategy strategy;
+	BlockNumber pages_free;
+} Cleanup;
+
+static void
+seal_and_merge(void *state)
+{
+	Cleanup *cleanup = state;
+
+	upkeep_run(&cleanup->upkeep, false);
+}
+
+static void
+find_free_pages(void *state)
+{
+	Cleanup *cleanup = state;
+
+	cleanup->pages_free = free_pages_find(&cleanup->upkeep, cleanup->strategy);
+}
+
+/* Releases what a function has acquired: if it has failed, as the end of a subtransaction does. */
+static void
+release(ResourceOwner owner, bool failed)
+{
+	if (failed)
+	{
+		LWLockReleaseAll();
+		pgstat_report_wait_end();
+		compat_abort_buffer_io();
+		UnlockBuffers();
+		XLogResetInsertion();
+	}
+	ResourceOwnerRelease(owner, RESOURCE_RELEASE_BEFORE_LOCKS, !failed, false);
+	ResourceOwnerRelease(owner, RESOURCE_RELEASE_LOCKS, !failed, false);
+	ResourceOwnerRelease(owner, RESOURCE_RELEASE_AFTER_LOCKS, !failed, false);
+	ResourceOwnerDelete(owner);
+}
+
+/* Returns whether an error says that there is no room: on disk, in memory, or in the metapage. */
+static bool
+is_lack_of_room(const ErrorData *error)
+{
+	int category = ERRCODE_TO_CATEGORY(error->sqlerrcode);
+
+	return category == ERRCODE_INSUFFICIENT_RESOURCES || category == ERRCODE_PROGRAM_LIMIT_EXCEEDED;
+}
+
+/*
+ * Calls a function without which a vacuum can go on, and logs an error for lack of room.  A
+ * vacuum must go on then: it alone keeps the table from growing, and transactions from wrapping
+ * around.  Before PostgreSQL 18 a parallel vacuum can have no subtransactions.
+ */
+static void
+try_with_room(Cleanup *cleanup, void (*function)(void *state))
+{
+	MemoryContext before = CurrentMemoryContext;
+	MemoryContext context = AllocSetContextCreate(before, "neardup cleanup", ALLOCSET_SMALL_SIZES);
+	ResourceOwner owner = CurrentResourceOwner;
+	ErrorData *volatile error = NULL;
+
+	CurrentResourceOwner = ResourceOwnerCreate(owner, "neardup cleanup");
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		function(cleanup);
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		if (!is_lack_of_room(error))
+			PG_RE_THROW();
+		FlushErrorState();
+	}
+	PG_END_TRY();
+	release(CurrentResourceOwner, error != NULL);
+	CurrentResourceOwner = owner;
+	if (error != NULL)
+		ereport(LOG,
+				(errmsg("vacuum of index \"%s\" goes on without merging its segments",
+						RelationGetRelationName(cleanup->upkeep.index)),
+				 errdetail("%s.", error->message)));
+	MemoryContextSwitchTo(before);
+	MemoryContextDelete(context);
+}
+
 /* amvacuumcleanup: does upkeep, and records free pages. */
 IndexBulkDeleteResult *
 neardup_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {
-	Upkeep upkeep = upkeep_of(info->index, UPKEEP_BY_VACUUM);
+	Cleanup cleanup = {.upkeep = upkeep_of(info->index, UPKEEP_BY_VACUUM),
+					   .strategy = info->strategy};
 	IndexMeta *meta;
 
 	if (info->analyze_only)
 		return stats;
 	upkeep_lock(info->index);
-	upkeep_run(&upkeep, false);
-	meta = meta_read(info->index);
+	try_with_room(&cleanup, seal_and_merge);
+	meta = upkeep_meta_read(info->index);
 	if (stats == NULL)
 	{
 		stats = palloc0(sizeof(IndexBulkDeleteResult));
 		stats->num_index_tuples = documents_listed(meta);
 		stats->estimated_count = true;
 	}
-	stats->pages_free = free_pages_find(&upkeep, info->strategy);
+	try_with_room(&cleanup, find_free_pages);
+	stats->pages_free = cleanup.pages_free;
 	upkeep_unlock(info->index);
 	stats->num_pages = RelationGetNumberOfBlocks(info->index);
 	pfree(meta);

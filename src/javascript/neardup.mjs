@@ -136,10 +136,17 @@ export async function load(wasm) {
 		}
 	}
 
+	/* Returns a text in UTF-8, which has no halves of surrogate pairs; TextEncoder would replace them. */
+	function encode(text) {
+		if (/\p{Surrogate}/u.test(text))
+			throw new NeardupError('a text has half of a surrogate pair', 2)
+		return encoder.encode(text)
+	}
+
 	/* Makes the value of a text. */
 	function signOne(signer, text) {
 		return scoped(() => {
-			const utf8 = encoder.encode(text)
+			const utf8 = encode(text)
 
 			return take('sign', signer, put(utf8), utf8.length)
 		})
@@ -204,7 +211,7 @@ export async function load(wasm) {
 		/* Counts the insertions, deletions and substitutions of characters that make y of x. */
 		editDistance: (x, y) => scoped(() => {
 			const at = room(8)
-			const [a, b] = [encoder.encode(x), encoder.encode(y)]
+			const [a, b] = [encode(x), encode(y)]
 
 			call('edit_distance', put(a), a.length, put(b), b.length, at)
 			return Number(view().getBigInt64(at, true))

@@ -12,10 +12,12 @@
 
 /* ---- Joining a keeper --------------------------------------------------- */
 
+/* May a document join a keeper that it is similar to?  One of another list: always. */
 static bool
 may_join(const Stars *stars, uint32_t document, uint32_t keeper)
 {
-	return stars->may_join == NULL || stars->may_join(stars, document, keeper);
+	return stars->may_join == NULL || stars->keeper_first != NULL ||
+		stars->may_join(stars, document, keeper);
 }
 
 static bool

@@ -49,7 +49,7 @@ typedef struct Stars
 	double *similarity;           /* to it */
 	/* Passes pairs of two lists, or of one where the second is NULL.  Returns false if sink did. */
 	bool (*join)(struct Stars *stars, const StarList *list, const StarList *keepers, StarSink sink);
-	/* May a document join a keeper that it is similar to?  NULL: yes. */
+	/* May a document join a keeper of the same list that it is similar to?  NULL: yes. */
 	bool (*may_join)(const struct Stars *stars, uint32_t document, uint32_t keeper);
 	/* Does a document wait for its turn?  NULL: no. */
 	bool (*waits)(const struct Stars *stars, uint32_t document);

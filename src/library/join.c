@@ -383,23 +383,25 @@ join_lists(Stars *stars, const StarList *list, const StarList *other, StarSink s
 	return !join->stopped;
 }
 
-/* Checks the arguments of a call, and reads its values. */
+/* Checks the arguments of a call, and reads its values.  No values may be of any kind. */
 static Join *
 join_new(const neardup_session *session, const neardup_values *values,
 		 const neardup_values *against, const neardup_options *options)
 {
 	Join *join = host_alloc(sizeof(Join));
 	Stars *stars = &join->stars;
+	bool some = values->count > 0;
 
 	memset(join, 0, sizeof(Join));
 	join->session = session;
 	join->options = options;
 	if (!(options->threshold > 0 && options->threshold <= 1))
 		session_fail(NEARDUP_INVALID, "the threshold must be above 0, and at most 1");
-	if (values->kind == NEARDUP_LEXICON || (against != NULL && against->kind != values->kind))
+	if (values->kind == NEARDUP_LEXICON ||
+		(against != NULL && against->count > 0 && some && against->kind != values->kind))
 		session_fail(NEARDUP_MISMATCH,
 					 "both sides must have values of the same kind, which are no lexicons");
-	if (values->kind != NEARDUP_SHINGLES && (options->multiset || options->containment))
+	if (some && values->kind != NEARDUP_SHINGLES && (options->multiset || options->containment))
 		session_fail(NEARDUP_INVALID, "only shingles are compared by containment or as multisets");
 	side_read(&join->side, values, options->multiset, NULL);
 	stars->documents = star_list(join->side.table.count);
@@ -478,9 +480,8 @@ static bool
 may_join(const Stars *stars, uint32_t document, uint32_t keeper)
 {
 	const Join *join = (const Join *) stars;
-	const Side *keepers = stars->keeper_first != NULL ? &join->against : &join->side;
 	const Bag *bag = join->side.bag + document;
-	const Bag *other = keepers->bag + keeper;
+	const Bag *other = join->side.bag + keeper;
 
 	return join->options->multiset ? bag_total(bag) <= bag_total(other) :
 									 bag->count <= other->count;

@@ -2,7 +2,7 @@
 #
 #   make lib, install-lib     libneardup and neardup, in build/library, and installed
 #
-# install-lib takes prefix, libdir and DESTDIR.  The command needs json-c, zlib and libzstd.
+# install-lib takes prefix, libdir and DESTDIR.  The command needs a C++ compiler, simdjson, zlib and libzstd.
 
 VERSION := $(shell sed -n 's/^[[:blank:]]*"version": "\(.*\)",*/\1/p' META.json | head -n 1)
 # Releases of one soname read each other's programs.
@@ -19,10 +19,11 @@ PKG_CONFIG ?= pkg-config
 OBJCOPY = objcopy
 
 CFLAGS = -O2 -g
+CXXFLAGS = $(CFLAGS)
 WARNINGS = -Wall -Wextra -Wdeclaration-after-statement -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
 LAYER_CFLAGS = -O3
 packages = $(shell $(PKG_CONFIG) $(1) 2>/dev/null)
-BASE_FLAGS = -std=gnu11 -fPIC -fvisibility=hidden -pthread -Isrc -DNEARDUP_VERSION='"$(VERSION)"' $(call packages,--cflags libxxhash libutf8proc)
+BASE_FLAGS = -fPIC -fvisibility=hidden -pthread -Isrc -DNEARDUP_VERSION='"$(VERSION)"' $(call packages,--cflags libxxhash libutf8proc)
 LIBS = $(or $(call packages,--libs libutf8proc),-lutf8proc) -lm
 
 LAYERS := $(sort $(foreach layer,base text compare sketch grouping join,$(wildcard src/$(layer)/*.c)))
@@ -31,19 +32,24 @@ OBJECTS = $(LAYER_OBJECTS) $(patsubst %.c,$(OUT)/%.o,$(sort $(wildcard src/libra
 SONAME = libneardup.so.$(SOVERSION)
 SHARED = $(OUT)/libneardup.so.$(SOVERSION).$(VERSION)
 
-COMMAND_NEEDS = json-c zlib libzstd
+COMMAND_NEEDS = simdjson zlib libzstd
 COMMAND_FLAGS = $(call packages,--cflags $(COMMAND_NEEDS))
-COMMAND_LIBS = $(call packages,--libs $(COMMAND_NEEDS))
-COMMAND_OBJECTS = $(if $(COMMAND_LIBS),$(patsubst %.c,$(OUT)/%.o,$(sort $(wildcard src/command/*.c))))
+COMMAND_LIBS := $(and $(shell command -v $(firstword $(CXX))),$(call packages,--libs $(COMMAND_NEEDS)))
+COMMAND_OBJECTS = $(if $(COMMAND_LIBS),$(patsubst %,$(OUT)/%.o,$(basename $(sort $(wildcard src/command/*.c src/command/*.cpp)))))
 
 all: $(SHARED) $(OUT)/libneardup.a $(OUT)/neardup.pc $(if $(COMMAND_OBJECTS),$(OUT)/neardup)
-	$(if $(COMMAND_OBJECTS),,@echo "The command neardup was not built: it needs json-c, zlib and zstd (libjson-c-dev, zlib1g-dev, libzstd-dev).")
+	$(if $(COMMAND_OBJECTS),,@echo "The command neardup was not built: it needs a C++ compiler, simdjson, zlib and zstd (g++, libsimdjson-dev, zlib1g-dev, libzstd-dev).")
 
 $(LAYER_OBJECTS): OPTIMISE = $(LAYER_CFLAGS)
 $(COMMAND_OBJECTS): BASE_FLAGS += $(COMMAND_FLAGS)
 $(OUT)/%.o: %.c $(wildcard src/*/*.h) META.json src/library/library.mk
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) $(OPTIMISE) $(WARNINGS) $(BASE_FLAGS) -c $< -o $@
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(OPTIMISE) $(WARNINGS) -std=gnu11 $(BASE_FLAGS) -c $< -o $@
+
+# Without exceptions, which C would not catch.
+$(OUT)/%.o: %.cpp $(wildcard src/*/*.h) META.json src/library/library.mk
+	@mkdir -p $(@D)
+	$(CXX) $(CPPFLAGS) $(CXXFLAGS) $(filter-out -Wdeclaration-after-statement,$(WARNINGS)) -std=gnu++17 -fno-exceptions -fno-rtti $(BASE_FLAGS) -c $< -o $@
 
 $(SHARED): $(OBJECTS)
 	$(CC) $(CFLAGS) $(LDFLAGS) -shared -pthread -Wl,-soname,$(SONAME) $^ $(LIBS) -o $@
@@ -65,7 +71,7 @@ $(OUT)/neardup.pc: FORCE
 		'Libs: -L$${libdir} -lneardup' 'Libs.private: -lm -pthread' 'Cflags: -I$${includedir}' > $@
 
 $(OUT)/neardup: $(COMMAND_OBJECTS) $(OUT)/libneardup.a
-	$(CC) $(CFLAGS) $(LDFLAGS) -pthread $^ $(COMMAND_LIBS) $(LIBS) -o $@
+	$(CXX) $(CXXFLAGS) $(LDFLAGS) -pthread $^ $(COMMAND_LIBS) $(LIBS) -o $@
 
 install: all
 	$(INSTALL) -d $(addprefix "$(DESTDIR)",$(libdir)/pkgconfig $(includedir) $(bindir) $(mandir)/man1)

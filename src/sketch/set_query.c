@@ -121,6 +121,33 @@ set_overlap(const SetQuery *query, uint32_t count)
 	return overlap;
 }
 
+/* If a set has this many times the elements of another, these are looked up in it. */
+#define FAR_LARGER 16
+
+/* Returns the first element from `at` on that is not less than a number: near ones are found soonest. */
+static const uint64_t *
+find_from(const uint64_t *at, const uint64_t *end, uint64_t number)
+{
+	size_t step = 1;
+
+	while (step < (size_t) (end - at) && at[step] < number)
+	{
+		at += step;
+		step *= 2;
+	}
+	end = step < (size_t) (end - at) ? at + step : end;
+	while (at < end)
+	{
+		const uint64_t *middle = at + (end - at) / 2;
+
+		if (*middle < number)
+			at = middle + 1;
+		else
+			end = middle;
+	}
+	return at;
+}
+
 /*
  * Returns how many elements a set X shares with a part of another; drops from X the elements
  * that no later part can hold.
@@ -131,8 +158,18 @@ set_shared(const uint64_t **x, uint32_t *nx, const uint64_t *y, uint32_t ny)
 	const uint64_t *at = *x;
 	const uint64_t *end = at + *nx;
 	uint32_t shared = 0;
+	uint32_t j = 0;
 
-	for (uint32_t j = 0; at < end && j < ny;)
+	for (; *nx / FAR_LARGER > ny && at < end && j < ny; j++)
+	{
+		at = find_from(at, end, y[j]);
+		if (at < end && *at == y[j])
+		{
+			shared++;
+			at++;
+		}
+	}
+	while (at < end && j < ny)
 	{
 		uint64_t left = *at;
 		uint64_t right = y[j];

@@ -39,6 +39,13 @@ id_fits(const IdType *ids, Oid column_type)
 	return ids->type == INT8OID && (column_type == INT2OID || column_type == INT4OID);
 }
 
+/* Returns the type of a column, below domains unless ids are of the domain. */
+Oid
+id_column_type(const IdType *ids, Oid column_type)
+{
+	return id_fits(ids, column_type) ? column_type : getBaseType(column_type);
+}
+
 /* Copies an id from a column of a type into a memory context, as an id of the call. */
 Datum
 id_copy(const IdType *ids, Oid column_type, Datum id, MemoryContext context)

@@ -19,6 +19,7 @@ typedef struct IdType
 } IdType;
 
 extern IdType id_type(Oid type);
+extern Oid id_column_type(const IdType *ids, Oid column_type);
 extern bool id_fits(const IdType *ids, Oid column_type);
 extern Datum id_copy(const IdType *ids, Oid column_type, Datum id, MemoryContext context);
 extern int id_compare(const IdType *ids, Datum x, Datum y);

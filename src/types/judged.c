@@ -56,15 +56,6 @@ take_row(void *state, const Datum *values, const bool *nulls)
 	return true;
 }
 
-/* Returns the type of a column, below domains unless ids are of the domain. */
-static Oid
-id_column_type(const IdType *ids, TupleDesc row_type, int column)
-{
-	Oid type = TupleDescAttr(row_type, column)->atttypid;
-
-	return id_fits(ids, type) ? type : getBaseType(type);
-}
-
 /* Checks the columns of the query. */
 static void
 check_columns(const char *name, const IdType *ids, TupleDesc row_type)
@@ -75,7 +66,7 @@ check_columns(const char *name, const IdType *ids, TupleDesc row_type)
 		ereport(ERROR,
 				(wrong_columns(name, row_type, 3), errhint("Write a query such as %s.", EXAMPLE)));
 	for (int i = 0; i < 2; i++)
-		if (!id_fits(ids, id_column_type(ids, row_type, i)))
+		if (!id_fits(ids, id_column_type(ids, TupleDescAttr(row_type, i)->atttypid)))
 			ereport(ERROR,
 					(wrong_column(name, row_type, i), errdetail("Ids must be of type %s.", type),
 					 errhint("Return the ids that the query returns.")));
@@ -195,7 +186,7 @@ judged_read(const char *name, const char *query, const IdType *ids)
 	plan = query_prepare(name, query, CURSOR_OPT_PARALLEL_OK, EXAMPLE);
 	check_columns(name, ids, query_columns(plan));
 	for (int i = 0; i < 2; i++)
-		reader.type[i] = id_column_type(ids, query_columns(plan), i);
+		reader.type[i] = id_column_type(ids, TupleDescAttr(query_columns(plan), i)->atttypid);
 	query_rows(plan, take_row, &reader);
 	SPI_finish();
 	sort_ids(verdicts);

@@ -109,7 +109,7 @@ BEGIN
 		  FROM (SELECT count(*)::float8 AS reported, count(*) FILTER (WHERE x.label = y.label)::float8 AS good
 				  FROM (%s) AS p JOIN documents x ON x.id = split_part(p.a, ''.'', 1)::int JOIN documents y ON y.id = split_part(p.b, ''.'', 1)::int) AS r,
 			   (SELECT count(*) AS wanted FROM documents a JOIN documents b USING (label) WHERE a.id < b.id) AS w',
-		regexp_replace(first.statement, '\)$', ', equal => ''all'')'))
+		first.statement)
 	USING pairs, draw, first.scheme, first.lexicon, first.measure, first.threshold, first.f1, first.f1_low, first.f1_high;
 END $$;
 

@@ -27,17 +27,32 @@ measure_set_growth()
 	done
 }
 
-measure_sets()
+# load_sets: loads the descriptions and builds their indexes.
+load_sets()
 {
-	local peer
-
 	say "fetching texts"
 	apt_of_releases
 	unpack_lists
 	put_descriptions >"$DIR/descriptions.rows"
 	fresh_database
 	sql -f "$HERE/index-harness.sql"
-	sql -v old="$OLD_RELEASE" -v new="$NEW_RELEASE" -v queries="${NEARDUP_BENCH_QUERIES:-500}" -f "$HERE/sets.sql" <"$DIR/descriptions.rows"
+	sql -v old="$OLD_RELEASE" -v new="$NEW_RELEASE" -v queries="${NEARDUP_BENCH_QUERIES:-500}" -f "$HERE/sets-load.sql" <"$DIR/descriptions.rows"
+}
+
+measure_nearest()
+{
+	load_sets
+	say "measuring the nearest sets"
+	sql -f "$HERE/sets-nearest.sql"
+}
+
+measure_sets()
+{
+	local peer
+
+	load_sets
+	say "measuring sets"
+	sql -f "$HERE/sets.sql"
 	for peer in pg_trgm rum smlar; do
 		if [ "$(sql -c "SELECT count(*) FROM pg_available_extensions WHERE name = '$peer'")" = 1 ]; then
 			say "measuring $peer"

@@ -486,14 +486,24 @@ sub search_statement
 
 sub trigger_statement
 {
-	my @options = map { one_of("'warn'", "'no_lock'", "'log=fuzz.refused'", "'key=id'", "'message=%s'", "'hint='", "'within=id'", "'within=body, id'", "'within=s'", "'within='", "'where=docs_part'", "'where=docs_sig'", "'x=y'", "'log=fuzz.nothing'", "'log=pg_class'", 'NULL') }
-	  1 .. one_of(0, 0, 1, 2, 3);
-	my @arguments = (one_of("'sig'", "'sig'", "'sim'", "'bits'", "'number'", "'s'", "'nothing'", "''"), one_of("'0.8'", "'0.9'", "'1'", "'0'", "'NaN'", "'x'", "'1e-300'"), @options);
+	my %value = (
+		signature => [ 'sig', 'sig', 'sim', 'bits', 'number', 's', 'nothing', '', 'to_minhash(body)', '"sig"', 'sig, sim', 'to_minhash(' ],
+		threshold => [ '0.8', '0.9', '1', '0', 'NaN', 'x', '1e-300' ],
+		action => [ 'reject', 'warn', 'log', 'skip', 'group', 'none', 'x' ],
+		within => [ 'id', 'body, id', 's', '', 'id 1 day', 'id,', '"' ],
+		condition => [ 'id > 5', 'body IS NULL OR id < 9', 'true', 'NULL', 'x', '1 = 1 --', "body <> \'\'" ],
+		against => [ 'fuzz.docs', 'fuzz.docs_empty', 'fuzz.part', 'fuzz.docs_sig', 'pg_class', 'nothing' ],
+		measure => [ 'similarity', 'contained', 'contains', 'containment', 'x' ],
+		record_in => [ 'fuzz.refused', 'fuzz.nothing', 'pg_class', 'id', 'body' ],
+		unless => [ 'fuzz.refused', 'id', ',', 'pg_class', '"a"."b"' ],
+		show => [ 'id', 'body, sig', 'nothing', '*' ]);
+	my @names = ('signature', 'threshold', map { one_of(sort keys %value) } 1 .. one_of(0, 0, 1, 2, 3));
+	my @arguments = map { my $text = "$_=" . one_of(@{$value{$_} // ['y']}); $text =~ s/\'/\'\'/g; "'$text'" } @names, chance(0.05) ? 'x' : ();
 
 	splice @arguments, int rand @arguments, 1 if chance(0.1);
 	return "BEGIN; CREATE " . one_of('CONSTRAINT TRIGGER fuzzed AFTER', 'CONSTRAINT TRIGGER fuzzed AFTER', 'TRIGGER fuzzed BEFORE', 'TRIGGER fuzzed AFTER') . ' '
 	  . one_of('INSERT', 'INSERT OR UPDATE', 'INSERT OR UPDATE', 'DELETE') . " ON fuzz." . one_of('docs', 'docs', 'docs', 'docs_empty', 'part') . ' '
-	  . one_of('', '', 'DEFERRABLE INITIALLY DEFERRED ') . "FOR EACH ROW EXECUTE FUNCTION neardup_reject(" . join(', ', @arguments) . "); "
+	  . one_of('', '', 'DEFERRABLE INITIALLY DEFERRED ') . "FOR EACH ROW EXECUTE FUNCTION neardup_guard_row(" . join(', ', @arguments) . "); "
 	  . one_of("INSERT INTO fuzz.docs SELECT * FROM fuzz.docs LIMIT 3", "UPDATE fuzz.docs SET sig = sig, sim = sim WHERE id < 4", "DELETE FROM fuzz.docs WHERE id < 3",
 		"INSERT INTO fuzz.docs (id, sig) VALUES (1, " . a_value('minhash', 1) . ")", "INSERT INTO fuzz.docs (id, sim) VALUES (1, " . a_value('simhash', 1) . ")",
 		"INSERT INTO fuzz.docs (id, bits, number) SELECT id, bits, number FROM fuzz.docs LIMIT 2")

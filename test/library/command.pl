@@ -167,8 +167,8 @@ SKIP:
 	is(run('head -c 5000 texts.jsonl.zst | $N sign --id id', 2), '', 'zstd, cut');
 }
 is(run('(head -50 texts.jsonl | gzip; tail -n +51 texts.jsonl | gzip) >two.jsonl.gz; $N sign --id id two.jsonl.gz'), $signed, 'the same from two .gz behind each other');
-is(run(': >none; gzip -k none; $N sign -s "word 1" none none.gz'), "none\t1/word 1/512x1/0/\nnone.gz\t1/word 1/512x1/0/\n", 'empty files');
-is(run('printf "begin 644 x\n#ABCD\n\`\nend\n" >uu.txt; $N sign uu.txt | cut -f 2 | cut -d / -f 4'), "3\n", 'a text that looks as if it were encoded');
+is(run(': >none; gzip -k none; $N sign -i files -s "word 1" none none.gz'), "none\t1/word 1/512x1/0/\nnone.gz\t1/word 1/512x1/0/\n", 'empty files');
+is(run('printf "begin 644 x\n#ABCD\n\`\nend\n" >uu.txt; $N sign -i files uu.txt | cut -f 2 | cut -d / -f 4'), "3\n", 'a text that looks as if it were encoded');
 is(run('printf "id,text,note\n1,the 7\" single,x\n2,\"a \"\"b\"\", c\nd\",\"\"\n3,open \",\n" >quotes.csv; $N sign -s "word 1" --id id quotes.csv | cut -d / -f 1-4'), "1\t1/word 1/512x1/3\n2\t1/word 1/512x1/4\n3\t1/word 1/512x1/1\n", 'quotes in CSV');
 is(run('printf "text,id\na b c,1\n" >h.csv; $N sign -s "word 1" --id text h.csv | cut -d / -f 1-4'), "a b c\t1/word 1/512x1/3\n", 'one column for two options');
 is(run('printf "text\tid\n\t\nx\t2\n" >e.tsv; $N sign -s "word 1" --id id e.tsv | cut -d / -f 1-4'), "\t1/word 1/512x1/0\n2\t1/word 1/512x1/1\n", 'a row of empty fields');
@@ -176,7 +176,7 @@ file('n.tsv', "text\tid\n\\N\t1\na\\tb\t2\n");
 is(run('$N sign -s "word 1" --id id n.tsv | cut -d / -f 1-4'), "1\t1/word 1/512x1/0\n2\t1/word 1/512x1/2\n", 'NULL and a tab in TSV');
 is(run('mkdir x.csv.d; head -2 texts.jsonl >x.csv.d/X.JSONL; $N sign x.csv.d/X.JSONL | wc -l'), "2\n", 'the end of a name tells');
 run('split -l 1 texts.jsonl part. && mkdir d && for f in part.*; do cp $f d/$f.txt; done');
-is(scalar(() = run('$N sign d/*.txt') =~ /^d\/part\.\w+\.txt\t1\/word 3\//mg), $TEXTS, 'a file a document');
+is(scalar(() = run('$N sign --input files d/*.txt') =~ /^d\/part\.\w+\.txt\t1\/word 3\//mg), $TEXTS, 'a file a document');
 my $records = run('$N sign --format records texts.jsonl');
 is($records =~ s/,"signature":"[^"]*"\}$/}/mgr, slurp("$FOLDER/texts.jsonl"), 'records with signatures are as they were otherwise');
 is(run('$N sign --format records texts.csv | head -1'), "\"id\",stars,text,signature\n", 'columns of records');
@@ -260,6 +260,22 @@ same(ids(run('$N dedupe -t 0.4 --against a.jsonl b.jsonl')),
 	 SELECT string_agg(id::text, ' ' ORDER BY id) FROM rest WHERE id NOT IN (SELECT id FROM neardup_clusters('SELECT id, to_minhash(body) FROM texts WHERE id >= 200 AND id NOT IN (SELECT id FROM neardup_clusters(''SELECT id, to_minhash(body) FROM texts WHERE id >= 200 ORDER BY id'', 0.4, against => ''SELECT id, to_minhash(body) FROM texts WHERE id < 200 ORDER BY id'')) ORDER BY id', 0.4) WHERE id <> keeper)"),
 	'what other records have is held out');
 
+# Of 112 records, 70 contain a question word for word, and one is in a question; 40 only have its words.
+my @words = map { my $i = $_; [ map { "r${i}w$_" } 1 .. 60 ] } 1 .. 112;
+my @asked = ((map { [ @{$_}[ 20 .. 35 ] ] } @words[ 0 .. 69 ]), (map { [ reverse @{$_}[ 20 .. 35 ] ] } @words[ 70 .. 109 ]), [ @{ $words[110] }, 1 .. 40 ]);
+file('records.jsonl', map { my $n = $_; qq({"id": $n, "text": "of the report @{$words[$n - 1]} to a"}\n) } 1 .. @words);
+file('questions.jsonl', map { my $n = $_; qq({"id": -$n, "text": "@{$asked[$n - 1]}"}\n) } 1 .. @asked);
+run('$N learn -s "word 3" records.jsonl >weights');
+for my $options ('', '--multiset', '--multiset --lexicon weights', '-s "word 1"', '-s "word 2" -j 3')
+{
+	my $how = "--shingles --containment $options -t 0.9 --id id --against questions.jsonl";
+	my $kept = run("\$N dedupe $how --report report records.jsonl");
+
+	same(ids($kept), join(' ', 71 .. 110, 112), "records that contain questions, or are in one: $options") if $options !~ /word 1/;
+	same(slurp("$FOLDER/report") =~ s/.*\tduplicate\n//gr =~ s/\tagainst$//gmr, run("\$N pairs $how records.jsonl"), 'as pairs says');
+	same(run("gzip -c records.jsonl | \$N dedupe $how"), $kept, 'from a pipe');
+}
+
 # ---- Comparing two files, and errors ----
 
 file('x.txt', 'Divers and drones measure the coral reefs for three years');
@@ -278,6 +294,9 @@ sub fails
 run('$N', 1);
 fails('$N dedup texts.jsonl', 1, qr/no command "dedup": try/);
 fails('$N pairs -t 80 texts.jsonl', 1, qr/"80": it is the least similarity, above 0, at most 1$/);
+fails("\$N pairs --$_ texts.jsonl", 1, qr/^neardup: --(\w+) cannot be "[^"]*": it is the (least similarity|number of threads|most memory)/)
+	for 'threshold nan', 'threshold inf', 'threshold 0', 'threshold 1k', 'threshold 0x1p-1', 'threshold ""', 'jobs 0', 'jobs -1', 'jobs 1k', 'jobs 1.5', 'jobs 99999999999999999999', 'memory nan', 'memory 0', 'memory -4G', 'memory 4Gx';
+fails("\$N learn --$_ texts.jsonl", 1, qr/^neardup: --(\w+) cannot be "[^"]*": it is the /) for 'entries 0', 'entries 1.5', 'entries 1e7', 'entries nan', 'share nan', 'share 0', 'share 2';
 fails('$N sign --format binary texts.jsonl', 1, qr/it is copy-text\|copy-binary\|records$/);
 fails('$N dedupe --field body texts.jsonl a.jsonl', 2, qr/no record of "texts.jsonl" and the other files has a text in the field "body"/);
 fails('$N dedupe --id key texts.jsonl', 2, qr/no record of "texts.jsonl" has the field "key"/);
@@ -291,12 +310,12 @@ for my $case ([ 'has "2021-01-05" in the field "stars", a text, but record 1 has
 	rate(@stars);
 	fails('$N dedupe --best stars best.jsonl', 2, qr/\Q$message\E/);
 }
-fails('$N clusters --best stars x.txt y.txt', 1, qr/--best names a field of records, which files do not have/);
 same(run('cat a.jsonl questions.jsonl | $N sign | wc -l'), "200\n", 'a field that some records have');
 run('$N sign --field nothing </dev/null');
 fails('sed "s/.*/{\"text\": [&]}/" a.jsonl | $N sign', 2, qr/has a text in the field "text"/);
-fails('echo "[" | cat - a.jsonl | $N dedupe', 2, qr/record 1 of "-" cannot be read: it does not end on its line/);
-fails('(head -3 a.jsonl | tr "\n" " ") | $N sign', 2, qr/record 1 of "-" cannot be read: unexpected character/);
+fails('echo "[" | cat - a.jsonl | $N dedupe', 2, qr/record 1 of "-" cannot be read: it is an array: write each of its objects on a line, as jq /);
+fails('(echo "{"; cat a.jsonl) | $N dedupe', 2, qr/record 1 of "-" cannot be read: it does not end on its line/);
+fails('(head -3 a.jsonl | tr "\n" " ") | $N sign', 2, qr/record 1 of "-" cannot be read: something follows the JSON object/);
 run('sed "s/$/  \r/" a.jsonl | $N sign');
 fails('printf "id,text\n2,b\n" >o.csv; $N dedupe h.csv o.csv', 2, qr/"o.csv" has other columns than the files before it/);
 fails('echo "{\"text\": \"a\",}" | $N sign', 2, qr/record 1 of "-" cannot be read/);
@@ -306,16 +325,16 @@ fails("\$N dedupe $_", 1, qr/would be overwritten while it is read/)
 	for '--report ./a.jsonl b.jsonl a.jsonl', '--report a.jsonl --against a.jsonl b.jsonl', '--report a.jsonl <a.jsonl', 'a.jsonl >>a.jsonl';
 same(run('wc -l <a.jsonl'), "100\n", 'no input is overwritten');
 fails('$N dedupe --report both a.jsonl >both', 1, qr/--report is the file of the output/);
-fails('$N dedupe --against - - <a.jsonl', 1, qr/standard input would be read twice/);
-fails('cp a.jsonl plain.txt.gz; $N sign plain.txt.gz', 2, qr/could not read "plain.txt.gz": it is not compressed/);
+fails("\$N dedupe $_", 1, qr/standard input would be read twice/) for '--against - - <a.jsonl', '- - <a.jsonl';
+fails("cat a.jsonl | \$N dedupe $_", 1, qr/standard input would be read twice/) for '--against /dev/stdin -', '/dev/fd/0 /dev/stdin', '--lexicon /dev/stdin';
+fails('cp a.jsonl plain.jsonl.gz; $N sign plain.jsonl.gz', 2, qr/could not read "plain.jsonl.gz": it is not compressed/);
 fails('(gzip -c a.jsonl; cat b.jsonl) >behind.jsonl.gz; $N sign behind.jsonl.gz', 2, qr/could not read "behind.jsonl.gz": /);
 fails('gzip -c a.jsonl | head -c -4 >short.jsonl.gz; $N sign short.jsonl.gz', 2, qr/could not read "short.jsonl.gz": its end is missing/);
 fails('printf "id,text\n1,\"a b\n2,c\n" >open.csv; $N sign open.csv', 2, qr/record 1 of "open.csv" cannot be read: a quote is not closed/);
-fails('echo "{\"text\": \"a\", \"id\": 18446744073709551616}" | $N sign --id id', 2, qr/its id is too large for a number/);
+fails('echo "{\"text\": \"a\", \"id\": 18446744073709551616}" | $N sign --id id --bigint --format copy-binary', 2, qr/its id is no bigint/);
 fails('printf "{\"text\": \"a\"}\\0}\n" | $N sign', 2, qr/record 1 of "-" cannot be read/);
 fails('$N sign --format records h.csv quotes.csv', 2, qr/other columns/);
 fails('printf "id,text,x\n1,a b c\n" >less.csv; $N sign --format records less.csv', 2, qr/record 1 of "less.csv" cannot be read: it has more or fewer fields/);
-fails('$N sign --format records none', 1, qr/--format records is for records, not for files/);
 fails("\$N sign --minhash '$_' a.jsonl", 1, qr/"\Q$_\E" is no shape/) for '64,1x', '64,1,9', '64,', ' 64', '+64', '64, 1', '4294967808';
 fails('$N learn --entries 10.5 a.jsonl', 1, qr/--entries cannot be "10.5": it is the most entries of the lexicon, whole, from 1 to 1000000$/);
 fails('$N pairs --jobs 1.5 a.jsonl', 1, qr/--jobs cannot be "1.5"/);
@@ -351,6 +370,164 @@ run('head -c 5000 texts.jsonl.gz | $N sign - >signed', 2);
 run('$N sign --lexicon texts.csv texts.jsonl', 2);
 run('$N dedupe -m 1M texts.jsonl', 3);
 run('$N sign texts.jsonl >/dev/full', 2);
+
+# ---- What is read ----
+
+# Returns the bytes of a frame of zstd, stored, which asks for a window of 2 GiB.
+sub wide_frame
+{
+	my @blocks = unpack '(a100000)*', shift;
+
+	return "\x28\xb5\x2f\xfd\x00\xa8" . join '', map { substr(pack('V', length($blocks[$_]) << 3 | ($_ == $#blocks)), 0, 3) . $blocks[$_] } 0 .. $#blocks;
+}
+
+# Writes bytes to a file of the folder.
+sub bytes
+{
+	my ($name, $bytes) = @_;
+
+	open my $file, '>:raw', "$FOLDER/$name" or die $!;
+	print $file $bytes;
+	close $file or die $!;
+}
+
+# All characters but U+0000, 1,000 a record, as they are and as escapes, of which half are pairs.
+my @characters = grep { $_ < 0xD800 || $_ > 0xDFFF } 1 .. 0x10FFFF;
+is(scalar @characters, 1112063, 'all characters');
+my (@raw, @escaped, @copied);
+while (my @some = splice @characters, 0, 1000)
+{
+	my $text = pack 'U*', @some;
+
+	push @raw, qq({"text": ") . $text =~ s/([\x00-\x1F"\\])/sprintf '\u%04x', ord $1/ger . qq("}\n);
+	push @escaped, qq({"text": ") . join('', map { sprintf $_ % 2 ? '\u%04x' : '\u%04X', $_ } map { $_ < 0x10000 ? $_ : (0xD7C0 + ($_ >> 10), 0xDC00 + ($_ & 0x3FF)) } @some) . qq("}\n);
+	push @copied, $text =~ s/([\\\n\t\r])/{ "\\" => "\\\\", "\n" => "\\n", "\t" => "\\t", "\r" => "\\r" }->{$1}/ger;
+}
+# Perl's encoding would leave out what is no character, such as U+FFFF.
+utf8::encode($_) for @raw, @copied;
+bytes('raw.jsonl', join '', @raw);
+bytes('escaped.jsonl', join '', @escaped);
+$signed = run('$N sign --minhash 16,1 --scheme "anychar 1" --id text raw.jsonl');
+same(join("\n", $signed =~ /^(.*)\t/mg), (join "\n", @copied), 'all characters are read');
+same(run('$N sign --minhash 16,1 --scheme "anychar 1" --id text escaped.jsonl'), $signed, 'and all escapes');
+
+# What the server refuses in json, too.
+for my $text ('\ud800', '\uDFFF', 'a\ud83dx', '\ud83d\u0041', '\ud83d\ud83d', '\udc00\ud800', "\xED\xA0\x80", "caf\xE9", '\q', "a\tb", '\u12g4')
+{
+	bytes('wrong.jsonl', qq({"text": "a b c"}\n{"text": "$text"}\n));
+	fails('$N sign wrong.jsonl', 2, qr/record 2 of "wrong.jsonl" cannot be read: (an escape is wrong, or half of a surrogate pair|it is not UTF-8|a control character is not escaped)$/);
+	isnt($node->psql('postgres', qq(SELECT '{"text": "$text"}'::jsonb)), 0, 'the server refuses it, too') if $text !~ /[^\x00-\x7F]/;
+	bytes('wrong.jsonl', qq({"text": "a b c", "$text": 1}\n));
+	fails('$N sign wrong.jsonl', 2, qr/record 1 of "wrong.jsonl" cannot be read: /);
+}
+bytes('wrong.csv', "id,text\n1,caf\xE9\n");
+fails('$N sign wrong.csv', 2, qr/record 1 of "wrong.csv" cannot be read: it is not UTF-8/);
+fails('$N sign -i files wrong.csv', 2, qr/could not read "wrong.csv": it is not UTF-8/);
+fails("echo '$_' | \$N sign", 2, qr/record 1 of "-" cannot be read: /)
+	for '{"text":"a","x":NaN}', '{"text":NaN}', '{"x":-Infinity}', '{"x":[1,]}', '{"x":01}', '{"x":1.}', '{"x":.5}', '{"x":1e}', '{"x":+1}', '{"x":tru}', '{"x" 1}', '{x:1}', '{"x":[1 2]}', '{"x":[1}}', '{"x":{"y":1]}', '{"x":1}}',
+	'{"text":"a" "x":1}', '{"text":"a"', '{"text":"a', '"a"', 'null', "{'x':1}", '{"x":1,}', '{"x":' . '[' x 2000 . ']' x 2000 . '}';
+is(run(q(echo '{"x":[-0.5e+3,1E400,{"y":[true,false,null,[],{}]},123456789012345678901234567890],"id":18446744073709551616,"text":"a"}' | $N sign --id id | cut -f 1)), "18446744073709551616\n", 'numbers of any size');
+is(run(q(printf '{"text":"a","id":%s}\n' null true 1.50 '{"$oid": [1, "x"]}' '"\u00e9"' | $N sign --id id | cut -f 1)), Encode::encode('UTF-8', qq(\ntrue\n1.50\n{"\$oid": [1, "x"]}\n\x{E9}\n)), 'ids of all kinds');
+
+# What stands for two values, or would.
+fails(q(echo '{"text": "a", "id": 1, "text": "b"}' | $N sign), 2, qr/record 1 of "-" cannot be read: it has the field of the text twice/);
+fails(q(echo '{"text": "a", "id": 1, "i\u0064": 2}' | $N sign --id id), 2, qr/it has the field of the id twice/);
+run(q(echo '{"text": "a", "x": 1, "x": 2}' | $N sign));
+fails('printf "id,text,text\n1,a,b\n" >twice.csv; $N sign twice.csv', 2, qr/"twice.csv" has two columns "text"/);
+fails(q(echo '{"text": "a", "signature": "b"}' | $N sign --format records), 2, qr/it has a field "signature" already/);
+fails('printf "text\tsignature\na\tb\n" >signed.tsv; $N sign --format records signed.tsv', 2, qr/"signed.tsv" has a column "signature" already/);
+fails(q(echo '{"text": "a", "id": "x\u0000y"}' | $N sign --id id), 2, qr/its id, or field of --best, has a character U\+0000/);
+fails('printf "id,text\nx\\000y,a\n" >zero.csv; $N sign --id id zero.csv', 2, qr/its id, or field of --best, has a character U\+0000/);
+
+# What a name says, and a pipe.
+$signed = run('$N sign a.jsonl');
+run("cp a.jsonl a.$_") for qw(jsonlines ndjson json txt);
+run('gzip -k a.json; mkfifo pipe pipe.csv; cp a.jsonl plain');
+is(run("\$N sign $_"), $signed, $_) for 'a.jsonlines', 'a.ndjson', 'a.json.gz', '/dev/stdin <a.jsonl', '-i jsonl plain';
+is(run("gzip -c a.jsonl | \$N sign $_"), $signed, 'a pipe') for '/dev/stdin', '-', '';
+is(run(q(bash -c 'neardup sign <(zcat a.json.gz)')), $signed, 'a pipe of the shell');
+is(run('{ timeout 600 cat a.jsonl >pipe & } && $N sign pipe'), $signed, 'a pipe with a name');
+is(run('{ timeout 600 cat texts.csv >pipe.csv & } && $N sign pipe.csv'), run('$N sign texts.csv'), 'a pipe whose name says CSV');
+is(run('bash -c "neardup dedupe -t 0.4 --against <(cat a.jsonl) <(cat b.jsonl)"'), run('$N dedupe -t 0.4 --against a.jsonl b.jsonl'), 'two pipes');
+is(run('$N sign /dev/null'), '', 'nothing');
+fails("\$N sign $_", 1, qr/^neardup: the name of "(plain|a.txt)" does not tell its format: say --input jsonl, csv or tsv, or --input files if each file is a document$/) for 'plain', 'a.jsonl a.txt';
+fails('$N dedupe --against plain a.jsonl', 1, qr/the name of "plain" does not tell/);
+fails('$N dedupe --against nowhere.jsonl a.jsonl', 2, qr/could not read "nowhere.jsonl"/);
+for my $line ('sign -i files --field body', 'sign -i files --id key', 'pairs --field text -i files', 'dedupe -i files --best stars', 'sign -i files --bigint --format copy-binary', 'sign -i files --format records')
+{
+	my ($option) = $line =~ /--(field|id|best|bigint|format records)/;
+
+	fails("\$N $line a.txt", 1, qr/^neardup: --$option is for records, not for --input files$/);
+}
+fails("\$N compare $_ x.txt y.txt", 1, qr/is an option of .*, not of compare$/) for '--input files', '--field text', '--id id', '--shingles';
+fails("\$N learn $_ a.jsonl", 1, qr/is an option of .*, not of learn$/) for '--id id', '--minhash 64', '--lexicon lexicon';
+
+# What is not read says what converts it, whatever its name.
+my %foreign = (
+	Parquet => "PAR1\x15\x04", Arrow => "ARROW1\0\0\xff\xff\xff\xff", 'an Arrow stream' => "\xff\xff\xff\xff\x10\x01", bzip2 => "BZh91AY&SY", xz => "\xfd7zXZ\0", lz4 => "\x04\x22\x4d\x18",
+	zip => "PK\x03\x04", PDF => '%PDF-1.7', SQLite => "SQLite format 3\0", 'UTF-16' => "\xff\xfe{\0");
+for my $name (sort keys %foreign)
+{
+	my $message = qr/^neardup: could not read "(\S+)": it is $name; convert it first: \S.* '\g1'$/;
+
+	bytes($_, "$foreign{$name} and more of it, such as would be text") for 'foreign', 'foreign.jsonl';
+	fails("\$N $_", 2, $message) for 'sign foreign', 'sign a.jsonl foreign.jsonl', 'sign -i files foreign', 'dedupe --against foreign a.jsonl', 'learn foreign.jsonl', 'compare x.txt foreign', 'dedupe <foreign', 'pairs -i csv /dev/stdin <foreign';
+	fails('cat foreign | $N sign', 2, $message);
+}
+file('begins.txt', "PAR1 and BZh9 begin a text. PK\x{3}");
+run('$N sign -i files begins.txt');
+run('bzip2 -k a.txt && xz -k a.txt');
+for my $ending ('bz2', 'xz')
+{
+	fails("\$N sign a.txt.$ending", 2, qr/could not read "a.txt.$ending": it is /);
+	my ($line) = slurp("$FOLDER/error") =~ /convert it first: (.*)/;
+	is(run("$line | \$N sign"), $signed, "$line converts it");
+}
+
+# Windows of zstd beyond 128 MiB.
+bytes("$_.jsonl.zst", wide_frame(slurp("$FOLDER/$_.jsonl"))) for 'a', 'b';
+is(run("\$N sign $_"), $signed, "a window of 2 GiB: $_") for 'a.jsonl.zst', '<a.jsonl.zst', '/dev/stdin <a.jsonl.zst', '-i jsonl a.jsonl.zst';
+is(run('cat a.jsonl.zst b.jsonl.zst | $N sign'), run('cat a.jsonl b.jsonl | $N sign'), 'frames behind each other');
+is(run('$N dedupe -t 0.4 --against a.jsonl.zst b.jsonl.zst'), run('$N dedupe -t 0.4 --against a.jsonl b.jsonl'), 'in --against');
+is(run('$N sign -i files a.jsonl.zst | cut -f 2'), run('$N sign -i files a.jsonl | cut -f 2'), 'in --input files');
+# A file that is cut anywhere is not read.
+file('short.jsonl', qq({"text": "a b c"}\n));
+run('gzip -c short.jsonl >short.jsonl.gz');
+bytes('short.jsonl.zst', wide_frame(slurp("$FOLDER/short.jsonl")));
+is(run("i=1; while test \$i -lt \$(wc -c <short.jsonl.$_); do head -c \$i short.jsonl.$_ >cut.jsonl.$_; \$N sign cut.jsonl.$_ 2>error && echo \$i; i=\$((i + 1)); done"), '', "$_, cut") for 'gz', 'zst';
+fails('$N sign -m 50M a.jsonl.zst', 3, qr/--memory 50000000 does not suffice/);
+
+# Records that are longer than what is read at once, with all that may stand in them.
+my $long = join ' ', map { qq(word$_ "quoted ""twice"" $_",) . ($_ % 7 ? '' : "\r\n") } 1 .. 150000;
+file('long.txt', $long);
+my $long_json = json_string($long =~ s/\r/ /gr, 0);
+file('long.jsonl', "\x{FEFF}{\"text\": \"a\"}\r\n\r\n", qq({"x": 1, "text": $long_json}\r\n), "\n", qq({"text": $long_json}));
+file('long.csv', "\x{FEFF}id,text\r\n\r\n1,a\r\n", map { qq($_,") . $long =~ s/"/""/gr . qq("\r\n) } 2, 3);
+my $signature = run('$N sign -i files long.txt | cut -f 2');
+for my $name ('long.jsonl', 'long.csv')
+{
+	is(run("\$N sign $name | cut -f 2 | tail -n 2"), $signature x 2, "long records of $name");
+	is(run("gzip -c $name | \$N sign -i " . $name =~ s/.*\.//r . ' | wc -l'), "3\n", 'compressed');
+}
+
+# A report stays as it was until there is another one.
+bytes('old.tsv', "old\n" x 100000);
+run("\$N dedupe --report old.tsv $_", 2) for 'nowhere.jsonl', 'wrong.csv', '--against nowhere.jsonl a.jsonl', '--against wrong.csv a.jsonl', '--id key a.jsonl', 'a.jsonl foreign.jsonl', '--lexicon nowhere a.jsonl', '- <wrong.csv';
+run('$N dedupe --report old.tsv --minhash 3 a.jsonl', 1);
+same(slurp("$FOLDER/old.tsv"), "old\n" x 100000, 'the report of before');
+run('$N dedupe -t 0.4 --id id --report report texts.jsonl >kept; $N dedupe -t 0.4 --id id --report old.tsv texts.jsonl >kept; cmp old.tsv report');
+run('{ timeout 600 $N dedupe -t 0.4 --id id --report pipe texts.jsonl >kept & } && cmp pipe report');
+run('$N dedupe --report nowhere/report a.jsonl', 2);
+
+# Memory is what --memory says, the parser's included; a process takes some for itself.
+for my $memory (60, 200)
+{
+	PostgreSQL::Test::Utils::append_to_file("$FOLDER/most.py", "import resource, subprocess, sys\nprint(subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL).returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1000)\n") if $memory == 60;
+	my ($code, $most) = split ' ', run("python3 most.py neardup sign -j 1 -m ${memory}M long.jsonl");
+
+	is($code, $memory < 100 ? 3 : 0, "--memory ${memory}M");
+	cmp_ok($most, '<', $memory + 15, 'megabytes are taken');
+}
 
 # ---- What the options are ----
 

@@ -58,6 +58,11 @@ test('pairs and clusters', () => {
 	assert.deepEqual(neardup.clusters(values, 0.9).map(cluster => cluster.keeper), [0, 1, 0, NO_KEEPER])
 	assert.deepEqual(neardup.pairs(values.slice(1), 0.9, { against: values.slice(0, 1) }), [{ a: 1, b: 0, similarity: 1 }])
 	assert.deepEqual(neardup.pairs([], 0.9), [])
+
+	const [long, short, other] = neardup.shingles(['one two three four five', 'two three four', 'six seven eight'])
+
+	assert.deepEqual(neardup.clusters([long, other], 1, { against: [short], containment: true }).map(cluster => cluster.keeper), [0, NO_KEEPER])
+	assert.deepEqual(neardup.pairs([long], 1, { against: [], containment: true }), [])
 })
 
 test('comparisons', () => {
@@ -72,6 +77,8 @@ test('what is refused', () => {
 	refused(1, () => neardup.minhash('a', { k: 3 }))
 	for (const k of [512.5, '512', 2 ** 32 + 512, NaN, null])
 		refused(1, () => neardup.minhash('a', { k }))
+	for (const half of ['\ud800', 'a\udc00\ud800', '\ud83d\ud83d\ude00'])
+		refused(2, () => neardup.minhash(['a \u{1f600}', half]))
 	refused(2, () => neardup.compare(new Uint8Array(1), new Uint8Array(1)))
 	refused(3, () => neardup.compare(neardup.minhash('a', { k: 64 }), neardup.minhash('a', { k: 128 })))
 	refused(1, () => neardup.pairs(neardup.minhash(['a', 'b']), 2))

@@ -52,7 +52,8 @@ class Python(unittest.TestCase):
             self.assertEqual(list(many[:100]), [make(text) for text in TEXTS])
             self.assertEqual((len(many), many[-1]), (3000, make(TEXTS[-1])))
             self.assertEqual(len(make([])), 0)
-        self.assertEqual(neardup.minhash("é\udc80"), neardup.minhash("é\udc80".encode("utf-8", "surrogatepass")))
+        for half in "\ud800", "é\udc80":
+            self.assertRaises(UnicodeEncodeError, neardup.minhash, half)
 
     def test_compare(self):
         x, y = (neardup.shingles(text, scheme="word 1") for text in ("a b c d", "a b c c"))
@@ -80,6 +81,21 @@ class Python(unittest.TestCase):
         self.assertEqual(neardup.dedupe(TEXTS + ALIKE + [""], 0.8), [*range(100), 150])
         self.assertEqual(neardup.dedupe(ALIKE + TEXTS, 0.8, against=TEXTS[10:]), [*range(5), *range(51, 60, 2)])
         self.assertEqual(neardup.dedupe([], 0.8), [])
+
+    def test_held_out(self):
+        records = TEXTS + [" ".join(text.split()[5:25]) for text in ALIKE]
+        questions = [" ".join(text.split()[:30]) for text in TEXTS[::2]]
+        for multiset in False, True:
+            how = {"against": neardup.shingles(questions), "containment": True, "multiset": multiset}
+            keeper = neardup.clusters(neardup.shingles(records), 1, **how).keeper
+            self.assertEqual([(i, k) for i, k in enumerate(keeper) if k != neardup.NO_KEEPER],
+                             [(2 * i, i) for i in range(50)] + [(100 + i, i) for i in range(50)])
+            self.assertEqual([tuple(pair)[:2] for pair in neardup.pairs(neardup.shingles(records), 1, **how)],
+                             [(i, k) for i, k in enumerate(keeper) if k != neardup.NO_KEEPER])
+            self.assertEqual(neardup.dedupe(neardup.shingles(records), 1, **how), [*range(1, 100, 2)])
+            self.assertEqual(neardup.dedupe(neardup.shingles(records[::2]), 1, **how), [])
+            how["against"] = neardup.shingles([])
+            self.assertEqual(neardup.dedupe(neardup.shingles(TEXTS), 1, **how), [*range(100)])
 
     @unittest.skipUnless(numpy, "no numpy")
     def test_arrays(self):

@@ -76,6 +76,30 @@ SELECT count(*), max(threshold) - min(threshold) < 0.1 AS near FROM (
 -- Other ids, and what to type
 SELECT regexp_replace(statement, '\s+', ' ', 'g') AS statement FROM neardup_advise('SELECT md5(id::text), body FROM texts', 'SELECT md5(a::text), md5(b::text), same FROM verdicts') WHERE (scheme, lexicon) = ('word 1', true) ORDER BY measure;
 SELECT regexp_replace(statement, '0\.\d+', 'T') AS plain FROM neardup_advise('SELECT id, body FROM texts', 'SELECT * FROM verdicts') WHERE scheme = 'word 3' AND NOT lexicon;
+-- Each reports as many pairs as promised: of copies all, and whatever else the query returns
+CREATE DOMAIN prose AS text;
+CREATE DOMAIN numbers AS int;
+CREATE TABLE copies AS SELECT id, body FROM texts UNION ALL SELECT 5000 + id, upper(body) FROM texts WHERE id % 5 = 0 UNION ALL SELECT 3000 + n, body FROM texts, generate_series(1, 60) AS n WHERE id = 7
+	UNION ALL SELECT 4000 + n, (ARRAY['', '...', NULL])[1 + n % 3] FROM generate_series(1, 60) AS n UNION ALL SELECT NULL, body FROM texts WHERE id < 9;
+-- Of these texts more shingles are repeated than a lexicon has entries.
+CREATE TABLE versions AS SELECT 1000 * version + work AS id, (SELECT string_agg(left(md5(work || ' ' || n), 8), ' ' ORDER BY n) FROM generate_series(1 + 20 * version, 100 + 20 * version) AS n) AS body
+FROM generate_series(1, 150) AS work, generate_series(0, 1) AS version;
+-- Twelve families of 45 texts, which have more pairs than are kept; for a lexicon the empty texts count, too.
+CREATE TABLE families AS SELECT t AS id, CASE WHEN t > 540 THEN '' ELSE (SELECT string_agg(CASE WHEN abs(hashint4(t * 100 + n)) % 100 < t % 50 THEN 'x' || t * 100 + n ELSE 'f' || t % 12 * 100 + n END, ' ' ORDER BY n) FROM generate_series(1, 60) AS n) END AS body
+FROM generate_series(1, 1080) AS t;
+CREATE FUNCTION pg_temp.reported(statement text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	found bigint;
+BEGIN
+	EXECUTE format('SELECT count(*) FROM (%s) AS p', statement) INTO found;
+	RETURN found;
+END $$;
+SELECT n, count(*) AS candidates, min(pairs) > 20 AS some, count(*) FILTER (WHERE pairs <> pg_temp.reported(statement)) AS differ
+FROM (VALUES (1, 'SELECT id, body FROM copies -- and versions', 'SELECT * FROM verdicts'), (2, 'SELECT ''nr '' || id, body::varchar FROM copies;', 'SELECT ''nr '' || a, ''nr '' || b, same FROM verdicts'),
+	(3, 'SELECT id::numbers, body::prose FROM copies WHERE id IS NOT NULL; -- every one', 'SELECT * FROM verdicts'), (4, 'TABLE copies', NULL),
+	(5, 'SELECT * FROM versions', 'SELECT id, id + 1000, true FROM generate_series(1, 20) AS id UNION ALL SELECT id, id + 1, false FROM generate_series(1, 20) AS id'),
+	(6, 'SELECT * FROM versions', NULL), (7, 'TABLE families', 'SELECT id, id + 12, true FROM generate_series(1, 99, 3) AS id UNION ALL SELECT id, id + 1, false FROM generate_series(1, 99, 3) AS id'),
+	(8, 'TABLE families', NULL)) AS q (n, query, judged), LATERAL neardup_advise(query, judged) GROUP BY n ORDER BY n;
 -- Verdicts of one kind only
 SELECT count(*) > 0 AS rows FROM neardup_advise('SELECT id, body FROM texts', 'SELECT a, b, true FROM verdicts WHERE same LIMIT 3');
 SELECT count(*) AS rows FROM neardup_advise('SELECT id, body FROM texts', 'SELECT a, b, false FROM verdicts WHERE NOT same LIMIT 3');
@@ -98,8 +122,6 @@ SELECT count(*) FROM neardup_advise('SELECT 1, ''one text''');
 
 -- ---- What they read ----
 
-CREATE DOMAIN prose AS text;
-CREATE DOMAIN numbers AS int;
 SELECT count(*) > 0 AS domains FROM neardup_pairs_to_judge('SELECT id::numbers, body::prose FROM texts', judged => 'SELECT a::numbers, b::bigint, same FROM verdicts');
 SELECT neardup_advise(NULL);
 SELECT neardup_advise('SELECT id, body FROM texts', sample => NULL);
@@ -135,6 +157,6 @@ SELECT minhash_probability(512, 1, 1.5, 0.5);
 SELECT minhash_probability(512, 1, 0.5, 0);
 
 DROP VIEW advice;
-DROP TABLE verdicts, texts, records, measured;
+DROP TABLE verdicts, texts, copies, versions, families, records, measured;
 DROP DOMAIN prose, numbers;
 DROP FUNCTION words, word, judge;

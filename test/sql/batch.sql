@@ -76,6 +76,8 @@ SELECT * FROM neardup_clusters('SELECT id, s FROM reports ORDER BY cardinality(s
 SELECT * FROM neardup_clusters('SELECT id, s FROM reports ORDER BY id', 0.5, measure => 'containment');
 SELECT * FROM neardup_clusters('SELECT id::text, s FROM reports ORDER BY id DESC', 0.5, NULL::text, nearest => true, measure => 'containment');
 SELECT * FROM neardup_clusters('SELECT id, s FROM reports WHERE id IN (1, 2, 3)', 0.5, against => 'SELECT id, s FROM reports WHERE id IN (4, 5) ORDER BY id', measure => 'containment');
+-- A row joins a keeper of "against" that it contains, too: 2 and 4 contain 5.
+SELECT * FROM neardup_clusters('SELECT id, s FROM reports WHERE id < 5 ORDER BY id', 0.6, against => 'SELECT id, s FROM reports WHERE id = 5', measure => 'containment');
 -- As sets the second is no longer than the first, as multisets it is.
 SELECT m, c.* FROM unnest('{f,t}'::boolean[]) m,
 	neardup_clusters('SELECT * FROM (VALUES (1, to_shingles(''{1,2,3}''::bigint[])), (2, to_shingles(''{1,1,1,1,2}''::bigint[]))) v', 0.4, m, measure => 'containment') c ORDER BY m, id;

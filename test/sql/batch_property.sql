@@ -185,6 +185,20 @@ BEGIN
 END $$;
 SELECT t, m, near_first, clustered > 100 AS some, differ FROM unnest('{0.3,0.75}'::float8[]) t, unnest('{f,t}'::boolean[]) m, unnest('{f,t}'::boolean[]) near_first,
 	compare_contained_stars(t, m, near_first);
+-- With "against", a row joins its first or nearest row whatever their lengths, as the pairs say.
+CREATE FUNCTION compare_held_out(t float8, m boolean, near_first boolean, OUT longer bigint, OUT shorter bigint, OUT differ bigint) LANGUAGE plpgsql AS $$
+BEGIN
+	CREATE TEMP TABLE expected AS SELECT x.id::bigint, k.*, CASE WHEN m THEN shingle_total(x.s) ELSE cardinality(x.s) END - CASE WHEN m THEN shingle_total(k.s) ELSE cardinality(k.s) END AS more
+		FROM parts x, LATERAL (SELECT y.id::bigint AS keeper, contained(x.s, y.s, m) AS similarity, y.s FROM parts y WHERE y.id % 3 > 0 AND contained(x.s, y.s, m) >= t
+			ORDER BY CASE WHEN near_first THEN -contained(x.s, y.s, m) END, y.id LIMIT 1) k WHERE x.id % 3 = 0;
+	CREATE TEMP TABLE got AS SELECT c.id, c.keeper, c.similarity FROM neardup_clusters('SELECT * FROM parts WHERE id % 3 = 0 ORDER BY id', t, m,
+		against => 'SELECT * FROM parts WHERE id % 3 > 0 ORDER BY id', nearest => near_first, measure => 'containment') c WHERE c.id % 3 = 0;
+	SELECT count(*) FILTER (WHERE more > 0), count(*) FILTER (WHERE more < 0) INTO longer, shorter FROM expected;
+	SELECT count(*) INTO differ FROM ((SELECT id, keeper, similarity FROM expected EXCEPT ALL TABLE got) UNION ALL (TABLE got EXCEPT ALL SELECT id, keeper, similarity FROM expected)) d;
+	DROP TABLE expected, got;
+END $$;
+SELECT t, m, near_first, longer > 20 AS longer, shorter > 5 AS shorter, differ FROM unnest('{0.3,0.75}'::float8[]) t, unnest('{f,t}'::boolean[]) m, unnest('{f,t}'::boolean[]) near_first,
+	compare_held_out(t, m, near_first);
 
 \echo In files, with copies in all pieces
 SET maintenance_work_mem = '1MB';

@@ -37,6 +37,7 @@ SELECT q, s.n, s.digest IS NOT DISTINCT FROM m.digest AS equal FROM unnest(ARRAY
 	$$neardup_clusters('SELECT id, s FROM sets', 0.6, nearest => true)$$,
 	$$neardup_clusters('SELECT id, s FROM sets', 0.6, measure => 'containment')$$,
 	$$neardup_clusters('SELECT id, s FROM sets WHERE id % 2 = 0', 0.4, against => 'SELECT id, s FROM sets WHERE id % 2 = 1', nearest => true)$$,
+	$$neardup_clusters('SELECT id, s FROM sets WHERE id % 2 = 0', 0.8, against => 'SELECT id, s FROM sets WHERE id % 2 = 1', multiset => true, measure => 'containment')$$,
 	$$neardup_pairs('SELECT id, s FROM sets', 0.6, verdicts => 'SELECT i, i + 1, i % 2 = 0 FROM generate_series(1, 1999) i')$$,
 	$$neardup_clusters('SELECT id, s FROM sets', 0.6, verdicts => 'SELECT i, i + 500, i % 2 = 0 FROM generate_series(1, 500) i')$$]) WITH ORDINALITY u (q, i),
 	LATERAL digest('1MB', q) s, LATERAL digest('64MB', q) m ORDER BY i;

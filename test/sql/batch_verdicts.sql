@@ -61,6 +61,9 @@ SELECT * FROM neardup_clusters(:rows, 0.65, verdicts => judge('6 <> 7, 7 = 5'));
 -- 2 is as near to 1 as to 3.
 SELECT n, c.* FROM unnest('{f,t}'::boolean[]) n, neardup_clusters('SELECT id, s FROM docs WHERE id < 5 ORDER BY id % 2 = 0, id', 0.8, nearest => n, verdicts => judge('1 <> 2, 3 <> 4')) c;
 SELECT * FROM neardup_clusters('SELECT id, s FROM docs ORDER BY id', 0.65, measure => 'containment', verdicts => judge('1 <> 2, 5 = 3'));
+-- 1 contains 6, and 2 contains 5, of "against"; a verdict parts 1 and 6.
+SELECT * FROM neardup_clusters($$SELECT * FROM (VALUES (1, to_shingles('{201,202}'::bigint[])), (2, to_shingles('{101,102,103}'::bigint[]))) v$$, 0.8,
+	against => 'SELECT id, s FROM docs WHERE id IN (5, 6)', measure => 'containment', verdicts => judge('1 <> 6, 2 <> 6'));
 -- Keepers from another source.
 \set against '''SELECT id, s FROM docs WHERE id IN (2, 3, 5, 7) ORDER BY id'''
 SELECT * FROM neardup_clusters('SELECT id, s FROM docs WHERE id IN (1, 4, 6, 9) ORDER BY id', 0.65, against => :against);

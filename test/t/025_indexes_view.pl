@@ -35,6 +35,22 @@ like(says('growing'), qr/^25000\|25000\|Upkeep does not keep up\. .*max_worker_p
 $node->safe_psql('postgres', 'VACUUM others');
 is(says('growing'), '25000|0|', 'VACUUM is enough');
 
+# Pages of elements of a tail are counted: it is sealed for these, too, and they are no free pages.
+$node->safe_psql('postgres', q{
+	CREATE TABLE sets (s shingles) WITH (autovacuum_enabled = off);
+	CREATE FUNCTION fill_sets(n int) RETURNS void LANGUAGE sql AS
+		$$ INSERT INTO sets SELECT to_shingles(array_agg(i * 10000 + j)) FROM generate_series(1, n) i, generate_series(1, 1000) j GROUP BY i $$;
+	SELECT fill_sets(300);
+	CREATE INDEX sets_s ON sets USING neardup (s);
+	SELECT fill_sets(900);
+});
+cmp_ok($node->safe_psql('postgres', q{SELECT pg_relation_size('sets_s') / 8192}), '>', 1024, 'most pages of an index are of elements of its tail');
+is(says('sets_s'), '1200|900|', 'and are in use');
+$node->safe_psql('postgres', 'SELECT fill_sets(6000)');
+cmp_ok($node->safe_psql('postgres', q{SELECT tail FROM neardup_indexes WHERE index_name = 'sets_s'::regclass}), '<', 3000, 'a tail of many elements is sealed');
+$node->safe_psql('postgres', 'VACUUM sets');
+is(says('sets_s'), '7200|0|', 'VACUUM seals it all');
+
 # The file does not get smaller; the view says when it pays to rebuild the index.
 $node->safe_psql('postgres', q{
 	CREATE TABLE waning WITH (autovacuum_enabled = off) AS SELECT i, hashint8extended(i, 7) AS h FROM generate_series(1, 400000) i;
@@ -53,7 +69,7 @@ $in .= "CREATE TEMPORARY TABLE mine (h bigint); CREATE INDEX mine_h ON mine USIN
 $in .= "BEGIN; REINDEX INDEX growing; SELECT 'locked';\n";
 $other->pump until $out =~ /locked|ERROR/;
 is(says('growing'), '||Another session has locked it.', 'an index that is locked');
-is($node->safe_psql('postgres', 'SELECT count(*) FROM neardup_indexes'), '5', 'the temporary index of another session is not shown');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM neardup_indexes'), '6', 'the temporary index of another session is not shown');
 $in .= "ROLLBACK;\n\\q\n";
 $other->finish;
 is(says('growing'), '25000|0|', 'and when it is not');

@@ -30,6 +30,30 @@ $node->safe_psql(
 	CREATE INDEX hashes_h ON hashes USING neardup (h);
 });
 
+# Numbers that are mixed into one of the ranges of buckets that sets are sorted by: the inverse of mix64().
+sub unmixed
+{
+	my ($x) = @_;
+	my ($multiplier, $inverse) = (15485907867441888659, 1);
+	my $fold = sub { my ($y) = @_; return $y ^ ($y >> 32); };
+	my $times = sub { use integer; my ($y, $z) = @_; return $y * $z; };
+
+	$inverse = $times->($inverse, $times->(1, 2 - $times->($multiplier, $inverse))) foreach 1 .. 64;
+	$x = $fold->($x + 0);
+	$x = $fold->($times->($x, $inverse) & ~0) foreach 1 .. 2;
+	return unpack 'q', pack 'Q', $x;
+}
+my $elements = join ',', map { unmixed($_ << 48) } 1 .. 2000;
+
+# 20,000 sets of 100 of these, and one that is sorted in parts.
+$node->safe_psql('postgres', qq{
+	CREATE TABLE sets (id int, s shingles) WITH (autovacuum_enabled = off);
+	INSERT INTO sets SELECT i, to_shingles((SELECT array_agg(e[1 + (i * 37 + j * (1 + i % 19)) % 2000]) FROM generate_series(1, 100) j))
+	FROM (SELECT ARRAY[$elements]::bigint[] AS e OFFSET 0) a, generate_series(1, 20000) i;
+	INSERT INTO sets SELECT 0, to_shingles(array_agg(i)) FROM generate_series(1::bigint, 100000) i;
+	CREATE INDEX sets_s ON sets USING neardup (s);
+});
+
 # Memory allowed beyond maintenance_work_mem, for the statement and vacuum's dead rows.
 my $kb = 1024 + 2048;
 
@@ -62,6 +86,11 @@ within_memory($warm, 'REINDEX INDEX wide_sig', 'a build of wide signatures');
 within_memory($warm, 'REINDEX INDEX hashes_h', 'a build of many documents');
 within_memory("SET maintenance_work_mem = '16MB'; REINDEX INDEX hashes_h; SET maintenance_work_mem = '1MB'; DELETE FROM hashes WHERE id % 5 < 2; $warm", 'VACUUM hashes', 'a segment that was built with more memory');
 is($node->safe_psql('postgres', q{SELECT neardup_check('hashes_h') LIKE '% rows: 120000'}), 't', 'the index is consistent');
+
+within_memory($warm, 'REINDEX INDEX sets_s', 'a build of sets of crafted elements');
+within_memory("$warm; SELECT to_shingles('{1}'::bigint[])", 'INSERT INTO sets SELECT * FROM sets WHERE id > 0', 'inserts seal and merge sets of crafted elements');
+within_memory("DELETE FROM sets WHERE id % 3 = 1; $warm", 'VACUUM sets', 'a vacuum merges them');
+like($node->safe_psql('postgres', q{SELECT neardup_check('sets_s')}), qr/ rows: 26667$/, 'and the index of them is consistent');
 
 $node->stop;
 done_testing();

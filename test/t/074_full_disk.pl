@@ -43,6 +43,7 @@ jit = off
 shared_buffers = 64MB
 checkpoint_timeout = 1h
 min_parallel_table_scan_size = 0
+min_parallel_index_scan_size = 0
 neardup.background = off
 });
 {
@@ -121,7 +122,33 @@ sweep('a build', $renew, $serial . 'CREATE INDEX t_h ON t USING neardup (h)', 0)
 sweep('a parallel build', $renew, $parallel . 'CREATE INDEX t_h ON t USING neardup (h)', 0);
 sweep('REINDEX', $indexed, $serial . 'REINDEX INDEX t_h', 1);
 sweep('an insert that seals', $indexed, 'INSERT INTO t SELECT id + 40000, h FROM spare', 1);
-sweep('a vacuum that gathers', $indexed . ' DELETE FROM t WHERE id % 2 = 0', 'VACUUM t', 1);
+
+# VACUUM says in the log that it does not merge, and goes on.
+my $logged = 0;
+
+sub gives_up
+{
+	my ($what, $dead, $statement) = @_;
+
+	for (my ($times, $done) = (0, 0); !$done; $times = $times * $growth + 1)
+	{
+		# The table's maps exist before.
+		$node->safe_psql('postgres', "SET client_min_messages = error; $indexed VACUUM t; INSERT INTO t SELECT id + 30000, h FROM spare WHERE id <= 3900; DELETE FROM t WHERE $dead; $Node::PASS_HORIZON");
+		leave($times);
+		is(state_of($statement), 'no error', "$what after $times writes");
+		leave($enough);
+		my $log = slurp_file($node->logfile, $logged);
+		$logged += length $log;
+		like($log, qr/vacuum of index "\w+" goes on without merging its segments\n.*could not extend file/, "$what: the log says what it leaves") if $times == 0;
+		$done = $log !~ /goes on without merging/;
+		sound("$what after $times writes");
+	}
+}
+
+gives_up('a vacuum that merges', 'id % 2 = 0', 'VACUUM t');
+$node->safe_psql('postgres', 'CREATE INDEX t_other ON t USING neardup (h)');
+gives_up('a parallel vacuum', 'id % 2 = 0', 'VACUUM (PARALLEL 2) t');
+$node->safe_psql('postgres', 'DROP INDEX t_other');
 sweep('pairs that spill', $indexed, $serial . $spill . q{SELECT count(*) FROM neardup_pairs('SELECT id, sig FROM sigs', 0.9)}, 1);
 sweep('pairs that spill, in parallel', '', $parallel . $spill . q{SELECT count(*) FROM neardup_pairs('SELECT id, sig FROM sigs', 0.9)}, 1);
 sweep('pairs with evidence', '', $serial . $spill . q{SELECT count(*) FROM neardup_pairs('SELECT id, sig, s FROM sigs', 0.5, verify => 0.5)}, 1);

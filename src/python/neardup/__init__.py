@@ -42,7 +42,7 @@ Made = Union[bytes, "Values", Any]
 
 def _utf8(text: Text) -> bytes:
     if isinstance(text, str):
-        return text.encode("utf-8", "surrogatepass")
+        return text.encode()
     if isinstance(text, bytes):
         return text
     raise TypeError(f"a text is str or bytes, not {type(text).__name__}")
