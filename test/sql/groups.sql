@@ -507,7 +507,7 @@ CREATE TABLE plain (id int PRIMARY KEY, other text, body text, g int, sig minhas
 CREATE TABLE unkeyed (id int, g int, sig minhash(512));
 CREATE TABLE composed (a int, b int, g int, sig minhash(512), PRIMARY KEY (a, b));
 SELECT count(try(format('SELECT neardup_guard(%s)', arguments))) FROM (VALUES
-	($$'plain', 'sig', 0.9, 'group'$$), ($$'plain', 'sig', 0.9, 'group', record_in => 'other'$$), ($$'plain', 'sig', 0.9, 'group', record_in => 'nothing'$$), ($$'plain', 'sig', 0.9, 'group', record_in => 'g, id'$$),
+	($$'plain', 'sig', 0.9, 'group'$$), ($$'plain', 'sig', 0.9, 'group', record_in => 'other'$$), ($$'plain', 'sig', 0.9, 'group', record_in => 'nothing'$$), ($$'plain', 'sig', 0.9, 'group', record_in => 'g, id'$$), ($$'plain', 'sig', 0.9, 'group', record_in => 'id'$$),
 	($$'unkeyed', 'sig', 0.9, 'group', record_in => 'g'$$), ($$'composed', 'sig', 0.9, 'group', record_in => 'g'$$), ($$'plain', 'sig', 0.9, 'group', record_in => 'g', against => 'composed'$$),
 	($$'plain', 'sig', 0.9, 'group', record_in => 'g', unless => 'unkeyed'$$), ($$'plain', 'sig', 0.9, 'group', record_in => 'g', measure => 'contains'$$)) v (arguments);
 SELECT count(*) AS triggers FROM pg_trigger WHERE tgrelid IN ('plain'::regclass, 'unkeyed'::regclass, 'composed'::regclass) AND NOT tgisinternal;
@@ -523,6 +523,11 @@ INSERT INTO plain (id, sig) VALUES (3, to_minhash(words(3)));
 CREATE INDEX ON plain USING neardup (sig);
 DELETE FROM plain WHERE id = 1;
 INSERT INTO plain (id, sig) VALUES (3, to_minhash(words(1, 3))) RETURNING id, g;
+-- Types are compared whenever a trigger begins to fire, whoever made it.
+ALTER TABLE plain ALTER g TYPE text;
+CREATE TRIGGER raw BEFORE INSERT ON plain FOR EACH ROW EXECUTE FUNCTION neardup_guard_row('signature=sig', 'threshold=0.9', 'action=group', 'record_in=other');
+INSERT INTO plain (id, sig) VALUES (4, to_minhash(words(1, 4)));
+DROP TRIGGER raw ON plain;
 -- A trigger that fires later may change what was placed.
 CREATE FUNCTION change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$;
 CREATE TRIGGER zebra BEFORE INSERT ON plain FOR EACH ROW EXECUTE FUNCTION change();
