@@ -437,21 +437,25 @@ prepare_bound(const GuardRule *rule, const Parameters *all)
 {
 	const char *group = column_of("m", rule->group);
 	const char *key = column_of("m", rule->group_key);
+	const char *led =
+		psprintf("EXISTS (SELECT FROM %s AS l WHERE %s AND %s%s)", guarded_table(rule),
+				 same_key(rule, column_of("l", rule->group_key), group),
+				 same_key(rule, column_of("l", rule->group), group), same_scope(rule, "l", 4));
 
 	return guard_prepare(psprintf("SELECT DISTINCT %s FROM %s AS j JOIN %s AS m ON %s "
 								  "WHERE j.same OPERATOR(pg_catalog.=) $2 AND NOT %s "
-								  "AND (NOT %s OR %s) AND %s IS NOT NULL%s ORDER BY 1",
+								  "AND (NOT %s OR %s) AND %s%s ORDER BY 1",
 								  group, judged(rule), guarded_table(rule),
 								  same_key(rule, key, "j.k"), same_key(rule, key, "$1"),
-								  same_key(rule, group, "$3"), same_key(rule, key, "$3"), group,
+								  same_key(rule, group, "$3"), same_key(rule, key, "$3"), led,
 								  same_scope(rule, "m", 4)),
 						 all->count, all->type);
 }
 
 /*
  * Finds the groups of the rows that are judged the same as the row of a key, or different from
- * it, in their order; returns how many.  A group that has no leader binds nobody: `led` is the
- * group that is handed on, or the one that the row itself leads.
+ * it, in their order; returns how many.  A group that nobody leads binds nobody; nor do members
+ * of `led`, the group that is handed on, or the one that the row itself leads.
  */
 int
 guard_find_judged(GuardCheck *check, bool same, Datum key, Datum led, Datum **groups)

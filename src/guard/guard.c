@@ -399,35 +399,6 @@ has_indexes(const GuardRule *rule, const GuardSide *side)
 	return all;
 }
 
-/* Raises an error unless rows can have groups: their column has the type of the keys, to the modifier. */
-static void
-check_group_column(const GuardRule *rule)
-{
-	Oid table = rule->side[0].table;
-	AttrNumber group = get_attnum(table, rule->group);
-	Oid type[2];
-	int32 modifier[2];
-	Oid collation[2];
-
-	if (rule->options.value[OPTION_AGAINST] != NULL)
-		refuse_option(OPTION_AGAINST, NULL, "Groups consist of rows of one table.");
-	if (group <= 0)
-		refuse_option(OPTION_RECORD_IN, psprintf("There is no column \"%s\".", rule->group),
-					  "Add a column of the type of the primary key.");
-	get_atttypetypmodcoll(table, group, &type[0], &modifier[0], &collation[0]);
-	get_atttypetypmodcoll(table, get_attnum(table, rule->group_key), &type[1], &modifier[1],
-						  &collation[1]);
-	if (type[0] == type[1] && modifier[0] == modifier[1] && collation[0] == collation[1])
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("column \"%s\" is of type %s, and column \"%s\" of type %s", rule->group,
-					format_type_with_typemod(type[0], modifier[0]), rule->group_key,
-					format_type_with_typemod(type[1], modifier[1])),
-			 errdetail("A row's group is the key of the row that leads the group."),
-			 errhint("Give both columns the same type and collation.")));
-}
-
 /* Does a query return a row? */
 static bool
 any_row(const char *query)
@@ -473,8 +444,6 @@ complete(const Guard *guard)
 	GuardTrigger *trigger = find_trigger(guard);
 	ListCell *cell;
 
-	if (guard->action == ACTION_GROUP)
-		check_group_column(trigger->rule);
 	if (!has_indexes(trigger->rule, &trigger->rule->side[0]))
 		create_index(guard, guard_index_statement(trigger->rule, &trigger->rule->side[0]));
 	trigger = find_trigger(guard);

@@ -286,6 +286,38 @@ asks_right(const GuardRule *rule)
 	return asks;
 }
 
+/* Raises an error unless rows can have groups: their column has the type of the keys, to the modifier. */
+static void
+check_group_column(const GuardRule *rule)
+{
+	Oid table = rule->side[0].table;
+	AttrNumber group = get_attnum(table, rule->group);
+	Oid type[2];
+	int32 modifier[2];
+	Oid collation[2];
+
+	if (rule->options.value[OPTION_AGAINST] != NULL)
+		refuse_option(OPTION_AGAINST, NULL, "Groups consist of rows of one table.");
+	if (group <= 0 || strcmp(rule->group, rule->group_key) == 0)
+		refuse_option(OPTION_RECORD_IN,
+					  psprintf(group <= 0 ? "There is no column \"%s\"." :
+											"Column \"%s\" is the key.",
+							   rule->group),
+					  "Add a column of the type of the primary key.");
+	get_atttypetypmodcoll(table, group, &type[0], &modifier[0], &collation[0]);
+	get_atttypetypmodcoll(table, get_attnum(table, rule->group_key), &type[1], &modifier[1],
+						  &collation[1]);
+	if (type[0] == type[1] && modifier[0] == modifier[1] && collation[0] == collation[1])
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("column \"%s\" is of type %s, and column \"%s\" of type %s", rule->group,
+					format_type_with_typemod(type[0], modifier[0]), rule->group_key,
+					format_type_with_typemod(type[1], modifier[1])),
+			 errdetail("A row's group is the key of the row that leads the group."),
+			 errhint("Give both columns the same type and collation.")));
+}
+
 /* Finds the tables that the options name. */
 static void
 find_tables(GuardRule *rule)
@@ -316,6 +348,7 @@ find_tables(GuardRule *rule)
 						  "Name a column of the type of the primary key for action 'group'.");
 		rule->group = linitial(names);
 		rule->group_key = guard_key_column(rule, &rule->side[0]);
+		check_group_column(rule);
 	}
 	read_unless(rule);
 }

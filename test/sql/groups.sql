@@ -141,6 +141,17 @@ INSERT INTO listings (id, body) VALUES (60, words(6)) RETURNING same_as;
 DELETE FROM listings WHERE id = 12;
 TABLE groups;
 ROLLBACK;
+-- A group that nobody leads binds nobody.
+BEGIN;
+INSERT INTO verdicts VALUES (11, 12, true), (11, 61, true);
+ALTER TABLE listings DISABLE TRIGGER USER;
+DELETE FROM listings WHERE id = 10;
+ALTER TABLE listings ENABLE TRIGGER USER;
+INSERT INTO listings (id, body) VALUES (61, words(6)) RETURNING same_as;
+SELECT neardup_guard('listings', name => 'listings_sig_group');
+TABLE groups;
+SELECT * FROM neardup_guard_violations('listings');
+ROLLBACK;
 -- The same below the threshold; and the same as rows of two groups, which become one.
 INSERT INTO verdicts VALUES (20, 10, true), (30, 40, true), (50, 40, true);
 INSERT INTO listings (id, body) VALUES (20, words(2)), (21, words(2, 1)), (30, words(3)), (31, words(3, 1)), (40, words(4)), (41, words(4, 1)), (50, words(5)) RETURNING id, same_as;
@@ -418,7 +429,7 @@ CREATE FUNCTION judged(x bigint, y bigint, how boolean) RETURNS boolean LANGUAGE
 	$$SELECT EXISTS (SELECT FROM opinions WHERE same = how AND (a, b) IN ((x, y), (y, x)))$$;
 -- The groups that rows judged the same or different bind x to; "gone" has lost its leader.
 CREATE FUNCTION bound(x bigint, how boolean, gone bigint) RETURNS SETOF bigint LANGUAGE sql AS
-	$$SELECT DISTINCT g FROM model m WHERE id <> x AND judged(x, id, how) AND g IS NOT NULL AND (g <> coalesce(gone, x) OR id = coalesce(gone, x))$$;
+	$$SELECT DISTINCT g FROM model m WHERE id <> x AND judged(x, id, how) AND (g <> coalesce(gone, x) OR id = coalesce(gone, x)) AND EXISTS (SELECT FROM model l WHERE l.id = m.g AND l.g = m.g)$$;
 CREATE FUNCTION place(x bigint, gone bigint) RETURNS bigint LANGUAGE sql AS $$
 	SELECT coalesce((SELECT min(g) FROM bound(x, true, gone) g WHERE g NOT IN (SELECT bound(x, false, gone))),
 		(SELECT l.id FROM model l, model m WHERE m.id = x AND l.g = l.id AND l.id <> x AND is_similar(l.sig, m.sig, 0.5) AND l.id NOT IN (SELECT bound(x, false, gone))
@@ -507,7 +518,7 @@ CREATE TABLE plain (id int PRIMARY KEY, other text, body text, g int, sig minhas
 CREATE TABLE unkeyed (id int, g int, sig minhash(512));
 CREATE TABLE composed (a int, b int, g int, sig minhash(512), PRIMARY KEY (a, b));
 SELECT count(try(format('SELECT neardup_guard(%s)', arguments))) FROM (VALUES
-	($$'plain', 'sig', 0.9, 'group'$$), ($$'plain', 'sig', 0.9, 'group', record_in => 'other'$$), ($$'plain', 'sig', 0.9, 'group', record_in => 'nothing'$$), ($$'plain', 'sig', 0.9, 'group', record_in => 'g, id'$$),
+	($$'plain', 'sig', 0.9, 'group'$$), ($$'plain', 'sig', 0.9, 'group', record_in => 'other'$$), ($$'plain', 'sig', 0.9, 'group', record_in => 'nothing'$$), ($$'plain', 'sig', 0.9, 'group', record_in => 'g, id'$$), ($$'plain', 'sig', 0.9, 'group', record_in => 'id'$$),
 	($$'unkeyed', 'sig', 0.9, 'group', record_in => 'g'$$), ($$'composed', 'sig', 0.9, 'group', record_in => 'g'$$), ($$'plain', 'sig', 0.9, 'group', record_in => 'g', against => 'composed'$$),
 	($$'plain', 'sig', 0.9, 'group', record_in => 'g', unless => 'unkeyed'$$), ($$'plain', 'sig', 0.9, 'group', record_in => 'g', measure => 'contains'$$)) v (arguments);
 SELECT count(*) AS triggers FROM pg_trigger WHERE tgrelid IN ('plain'::regclass, 'unkeyed'::regclass, 'composed'::regclass) AND NOT tgisinternal;
@@ -523,6 +534,11 @@ INSERT INTO plain (id, sig) VALUES (3, to_minhash(words(3)));
 CREATE INDEX ON plain USING neardup (sig);
 DELETE FROM plain WHERE id = 1;
 INSERT INTO plain (id, sig) VALUES (3, to_minhash(words(1, 3))) RETURNING id, g;
+-- Types are compared whenever a trigger begins to fire, whoever made it.
+ALTER TABLE plain ALTER g TYPE text;
+CREATE TRIGGER raw BEFORE INSERT ON plain FOR EACH ROW EXECUTE FUNCTION neardup_guard_row('signature=sig', 'threshold=0.9', 'action=group', 'record_in=other');
+INSERT INTO plain (id, sig) VALUES (4, to_minhash(words(1, 4)));
+DROP TRIGGER raw ON plain;
 -- A trigger that fires later may change what was placed.
 CREATE FUNCTION change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$;
 CREATE TRIGGER zebra BEFORE INSERT ON plain FOR EACH ROW EXECUTE FUNCTION change();
