@@ -155,7 +155,7 @@ WITH RECURSIVE signed AS MATERIALIZED (
 	SELECT t.oid, tgname, tgenabled, tgrelid, rule, replace(substring(rule FROM '''signature=((?:[^'']|'''')*)'''), '''''', '''') AS signature
 	FROM pg_trigger t JOIN pg_proc p ON p.oid = tgfoid JOIN pg_depend d ON classid = 'pg_proc'::regclass AND objid = p.oid AND deptype = 'e',
 		LATERAL regexp_replace(pg_get_triggerdef(t.oid, true), '^.*? EXECUTE (FUNCTION|PROCEDURE) ', '') rule
-	WHERE tgrelid = ANY (:'tree'::oid[]) AND tgparentid = 0 AND proname = 'neardup_guard_row' AND tgtype & 25 = 17
+	WHERE tgrelid = ANY (:'tree'::oid[]) AND tgparentid = 0 AND proname = 'neardup_guard_row' AND tgtype & 9 = 1 AND tgtype & 18 <> 2
 ), advice AS (
 	SELECT 1 AS rank, format('There is no column of signatures. neardup-sign.sql adds one in small steps; a generated column is simpler, but rewrites the table (%s) while nobody can use it.',
 		(SELECT pg_size_pretty(sum(pg_table_size(rel))) FROM unnest(:'tree'::oid[]) rel)) AS advice
