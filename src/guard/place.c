@@ -224,7 +224,7 @@ signature_of(const GuardRule *rule, Relation table)
 	if (parsed && list_length(names) > 1)
 		refuse_option(OPTION_SIGNATURE, psprintf("It is '%s'.", rule->signature),
 					  "Name one column, or pass an expression as an index has it.");
-	if (column <= 0 && parsed && strchr(rule->signature, '(') == NULL)
+	if (column <= 0 && parsed && list_length(names) == 1 && strchr(rule->signature, '(') == NULL)
 		column = column_number(rule, OPTION_SIGNATURE, table, linitial(names));
 	if (column <= 0)
 		return (Expr *) guard_parse(table, rule->signature, false);
