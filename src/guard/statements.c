@@ -90,6 +90,25 @@ guard_execute(SPIPlanPtr plan, Datum *values, int expected)
 		elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(result));
 }
 
+/* The columns of a log that a guard fills, if they exist. */
+static const char *const log_columns[] = {"row_key",    "resembles", "similarity",
+										  "noticed_by", "in_table",  "noticed_at"};
+
+/* May the current user insert values into the columns of a log that a guard fills? */
+static bool
+may_fill(Oid log)
+{
+	for (int i = 0; i < lengthof(log_columns); i++)
+	{
+		AttrNumber column = get_attnum(log, log_columns[i]);
+
+		if (column > 0 &&
+			pg_attribute_aclcheck(log, column, GetUserId(), ACL_INSERT) != ACLCHECK_OK)
+			return false;
+	}
+	return true;
+}
+
 /*
  * Raises an error if the current user lacks a privilege on a column of a table that an option
  * names; 0 is the whole table.
@@ -101,10 +120,8 @@ guard_check_right(const GuardRule *rule, Oid table, AttrNumber column, AclMode r
 	static const char *const names[] = {"INSERT", "SELECT", "UPDATE"};
 	const char *privilege = names[right == ACL_INSERT ? 0 : right == ACL_SELECT ? 1 : 2];
 
-	/* An INSERT asks for the columns that it fills itself. */
 	if (pg_class_aclcheck(table, GetUserId(), right) == ACLCHECK_OK ||
-		(right == ACL_INSERT &&
-		 pg_attribute_aclcheck_all(table, GetUserId(), right, ACLMASK_ANY) == ACLCHECK_OK) ||
+		(right == ACL_INSERT && may_fill(table)) ||
 		(column != InvalidAttrNumber &&
 		 pg_attribute_aclcheck(table, column, GetUserId(), right) == ACLCHECK_OK))
 		return;
