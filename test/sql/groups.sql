@@ -535,7 +535,9 @@ CREATE INDEX ON plain USING neardup (sig);
 DELETE FROM plain WHERE id = 1;
 INSERT INTO plain (id, sig) VALUES (3, to_minhash(words(1, 3))) RETURNING id, g;
 -- Types are compared whenever a trigger begins to fire, whoever made it.
+\set VERBOSITY terse
 ALTER TABLE plain ALTER g TYPE text;
+\set VERBOSITY default
 CREATE TRIGGER raw BEFORE INSERT ON plain FOR EACH ROW EXECUTE FUNCTION neardup_guard_row('signature=sig', 'threshold=0.9', 'action=group', 'record_in=other');
 INSERT INTO plain (id, sig) VALUES (4, to_minhash(words(1, 4)));
 DROP TRIGGER raw ON plain;
