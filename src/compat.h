@@ -271,6 +271,30 @@ compat_begin_parallel_scan(Relation table, ParallelTableScanDesc scan)
 #endif
 }
 
+/* Begins a scan of a table. */
+static inline TableScanDesc
+compat_begin_scan(Relation table, Snapshot snapshot)
+{
+#if PG_VERSION_NUM >= 190000
+	return table_beginscan(table, snapshot, 0, NULL, SO_NONE);
+#else
+	return table_beginscan(table, snapshot, 0, NULL);
+#endif
+}
+
+/* Begins a scan of an index that fetches rows. */
+static inline IndexScanDesc
+compat_index_beginscan(Relation table, Relation index, Snapshot snapshot, int keys, int orders)
+{
+#if PG_VERSION_NUM >= 190000
+	return index_beginscan(table, index, snapshot, NULL, keys, orders, SO_NONE);
+#elif PG_VERSION_NUM >= 180000
+	return index_beginscan(table, index, snapshot, NULL, keys, orders);
+#else
+	return index_beginscan(table, index, snapshot, keys, orders);
+#endif
+}
+
 /* Ends a read or write of a buffer that an error has interrupted; since 16 resource owners do. */
 #if PG_VERSION_NUM >= 160000
 #define compat_abort_buffer_io() ((void) 0)

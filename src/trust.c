@@ -85,11 +85,9 @@ refuse_owner(Relation relation)
 				 errdetail("This session began as a superuser, or runs as one, and triggers, "
 						   "constraints, expressions, policies and rules can take these rights back."),
 			 may_log_in(owner) ?
-				 errhint("Connect as role \"%s\", or as a member of it.  To accept the risk, pass "
-						 "trust => true, or to a script -v trust=1.",
+				 errhint("Connect as role \"%s\", or as a member of it.  A script accepts the risk with -v trust=1.",
 						 role) :
-				 errhint("Connect as a member of role \"%s\", which cannot log in.  To accept the "
-						 "risk, pass trust => true, or to a script -v trust=1.",
+				 errhint("Connect as a member of role \"%s\", which cannot log in.  A script accepts the risk with -v trust=1.",
 						 role)));
 }
 
@@ -103,8 +101,8 @@ refuse_triggers(Relation relation)
 					RelationGetRelationName(relation)),
 			 errdetail("Roles without superuser have the TRIGGER privilege on it, which GRANT ALL "
 					   "grants, and triggers would run with the rights of a superuser."),
-			 errhint("Use REVOKE TRIGGER ON %s, and drop the triggers that are not yours.  To accept "
-					 "the risk, pass trust => true, or to a script -v trust=1.",
+			 errhint("Use REVOKE TRIGGER ON %s, and drop the triggers that are not yours.  A script "
+					 "accepts the risk with -v trust=1.",
 					 quote_identifier(RelationGetRelationName(relation)))));
 }
 

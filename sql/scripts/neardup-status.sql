@@ -1,5 +1,5 @@
--- neardup-status.sql: shows the signatures of a table, its neardup indexes, and the triggers
--- and constraints that reject near-duplicates, with advice.
+-- neardup-status.sql: shows the signatures of a table, its neardup indexes, and the guards
+-- and constraints that refuse near-duplicates, with advice.
 --
 --   psql -v table=proposals [-v sample=100000] -f neardup-status.sql
 --
@@ -150,12 +150,12 @@ WITH RECURSIVE signed AS MATERIALIZED (
 		sum(dead) AS dead, sum(tail) AS tail, min(last_upkeep) AS last_upkeep, count(bytes) = count(*) AS known, bool_and(indisvalid) AS valid,
 		min(condition) AS condition
 	FROM leaf LEFT JOIN search USING (leaf) GROUP BY key
-), trigger AS (
-	SELECT t.oid, tgname, tgenabled, tgrelid, concat_ws(' OR ', CASE WHEN tgtype & 4 > 0 THEN 'INSERT' END, CASE WHEN tgtype & 16 > 0 THEN 'UPDATE' END, CASE WHEN tgtype & 8 > 0 THEN 'DELETE' END) AS event,
-		regexp_replace(pg_get_triggerdef(t.oid, true), '^.*? EXECUTE (FUNCTION|PROCEDURE) ', '') AS rule,
-		convert_from(substr(tgargs, 1, position('\x00'::bytea IN tgargs) - 1), getdatabaseencoding()) AS attname
-	FROM pg_trigger t JOIN pg_proc p ON p.oid = tgfoid JOIN pg_depend d ON classid = 'pg_proc'::regclass AND objid = p.oid AND deptype = 'e'
-	WHERE tgrelid = ANY (:'tree'::oid[]) AND tgparentid = 0 AND proname = 'neardup_reject'
+), guard AS (
+	-- Of the triggers of a guard, the one for rows that fires on updates but not on deletions.
+	SELECT t.oid, tgname, tgenabled, tgrelid, rule, replace(substring(rule FROM '''signature=((?:[^'']|'''')*)'''), '''''', '''') AS signature
+	FROM pg_trigger t JOIN pg_proc p ON p.oid = tgfoid JOIN pg_depend d ON classid = 'pg_proc'::regclass AND objid = p.oid AND deptype = 'e',
+		LATERAL regexp_replace(pg_get_triggerdef(t.oid, true), '^.*? EXECUTE (FUNCTION|PROCEDURE) ', '') rule
+	WHERE tgrelid = ANY (:'tree'::oid[]) AND tgparentid = 0 AND proname = 'neardup_guard_row' AND tgtype & 9 = 1 AND tgtype & 18 <> 2
 ), advice AS (
 	SELECT 1 AS rank, format('There is no column of signatures. neardup-sign.sql adds one in small steps; a generated column is simpler, but rewrites the table (%s) while nobody can use it.',
 		(SELECT pg_size_pretty(sum(pg_table_size(rel))) FROM unnest(:'tree'::oid[]) rel)) AS advice
@@ -205,10 +205,10 @@ WITH RECURSIVE signed AS MATERIALIZED (
 		round(100.0 * few / (rows - nulls), 1)::float8 || ' %', attname)
 	FROM "column" JOIN counts USING (attnum) WHERE few > 0.1 * (rows - nulls)
 	UNION ALL
-	SELECT 10, format('Trigger %I is disabled.', tgname) FROM trigger WHERE tgenabled = 'D'
+	SELECT 10, format('Guard %I is disabled.', tgname) FROM guard WHERE tgenabled = 'D'
 	UNION ALL
-	SELECT 11, format('Trigger %I has no index on %I to search, so each new row is compared with all others.', tgname, attname)
-	FROM trigger WHERE NOT EXISTS (SELECT FROM leaf WHERE attname = ANY (names) AND indisvalid)
+	SELECT 11, format('Guard %I has no index on %s to ask. While it is enabled, nobody can write rows; the error says which index to create.', tgname, signature)
+	FROM guard WHERE signature !~ '\(' AND NOT EXISTS (SELECT FROM leaf, unnest(names) name WHERE signature IN (name, quote_ident(name)) AND indisvalid)
 ), lines AS (
 	SELECT 0 AS section, '' AS item, 0 AS place, '' AS label, format('%s: %s%s rows, %s%s', :'table_oid'::oid::regclass,
 		CASE WHEN total IS NULL THEN 'about ' END, to_char(coalesce(total, :guess), 'FM999,999,999,999,990'),
@@ -247,8 +247,8 @@ WITH RECURSIVE signed AS MATERIALIZED (
 	SELECT 2, key, 7, 'contents', 'not shown: this role may not see them, or another session has locked it' FROM index WHERE NOT known
 	UNION ALL
 	SELECT 3, tgname || oid, place, label, text
-	FROM trigger, LATERAL (VALUES (0, '', format('Trigger %I', tgname) || CASE WHEN tgrelid <> :'table_oid'::oid THEN format(' of %s', tgrelid::regclass) ELSE '' END || CASE tgenabled WHEN 'D' THEN ', disabled' ELSE '' END),
-		(1, 'rule', replace(rule, :'ext' || '.', '')), (2, 'fires at', event)) v (place, label, text)
+	FROM guard, LATERAL (VALUES (0, '', format('Guard %I', tgname) || CASE WHEN tgrelid <> :'table_oid'::oid THEN format(' of %s', tgrelid::regclass) ELSE '' END || CASE tgenabled WHEN 'D' THEN ', disabled' ELSE '' END),
+		(1, 'rule', replace(rule, :'ext' || '.', ''))) v (place, label, text)
 	UNION ALL
 	SELECT 4, '', 0, '', CASE WHEN EXISTS (SELECT FROM advice) THEN 'Advice' ELSE 'Advice: none' END
 	UNION ALL

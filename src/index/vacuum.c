@@ -8,6 +8,7 @@
 #include "storage/lwlock.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
+#include "utils/wait_event.h"
 
 #include "index/segment_read.h"
 

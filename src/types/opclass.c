@@ -25,8 +25,8 @@ neardup_ball_signature(PG_FUNCTION_ARGS)
 	if (ball.set != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("cannot index a ball around a set"),
-				 errhint("Index the sets; instead of an exclusion constraint, create a trigger of "
-						 "neardup_reject() on their column.")));
+				 errhint("Index the sets; instead of an exclusion constraint, make a guard of their "
+						 "column with neardup_guard().")));
 	*(Signature *) PG_GETARG_POINTER(1) = ball.centre;
 	PG_RETURN_VOID();
 }

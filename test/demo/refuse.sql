@@ -1,11 +1,11 @@
--- Finally, a trigger rejects further near-duplicates.
+-- Finally, a guard refuses further near-duplicates.
 \set QUIET on
 \set VERBOSITY default
 \set SHOW_CONTEXT never
 \set ON_ERROR_STOP off
 
 \echo
-\echo 'From now on a trigger rejects near-duplicates, and its message names the similar row'
+\echo 'From now on a guard refuses near-duplicates, and its message names the similar row'
 \echo
 \echo '      SELECT neardup_guard(''documents'', ''sig'', 0.9, name => ''no_copies'');'
 SELECT neardup_guard('documents', 'sig', 0.9, name => 'no_copies') \g /dev/null

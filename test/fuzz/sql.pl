@@ -486,18 +486,29 @@ sub search_statement
 
 sub trigger_statement
 {
-	my @options = map { one_of("'warn'", "'no_lock'", "'log=fuzz.refused'", "'key=id'", "'message=%s'", "'hint='", "'within=id'", "'within=body, id'", "'within=s'", "'within='", "'where=docs_part'", "'where=docs_sig'", "'x=y'", "'log=fuzz.nothing'", "'log=pg_class'", 'NULL') }
-	  1 .. one_of(0, 0, 1, 2, 3);
-	my @arguments = (one_of("'sig'", "'sig'", "'sim'", "'bits'", "'number'", "'s'", "'nothing'", "''"), one_of("'0.8'", "'0.9'", "'1'", "'0'", "'NaN'", "'x'", "'1e-300'"), @options);
+	my %value = (
+		signature => [ 'sig', 'sig', 'sim', 'bits', 'number', 's', 'nothing', '', 'to_minhash(body)', '"sig"', 'sig, sim', 'to_minhash(' ],
+		threshold => [ '0.8', '0.9', '1', '0', 'NaN', 'x', '1e-300' ],
+		action => [ 'reject', 'warn', 'log', 'skip', 'group', 'none', 'x' ],
+		within => [ 'id', 'body, id', 's', '', 'id 1 day', 'id,', '"' ],
+		condition => [ 'id > 5', 'body IS NULL OR id < 9', 'true', 'NULL', 'x', '1 = 1 --', "body <> \'\'" ],
+		against => [ 'fuzz.docs', 'fuzz.docs_empty', 'fuzz.part', 'fuzz.docs_sig', 'pg_class', 'nothing' ],
+		measure => [ 'similarity', 'contained', 'contains', 'containment', 'x' ],
+		record_in => [ 'fuzz.refused', 'fuzz.nothing', 'pg_class', 'id', 'body', 'g', 'g' ],
+		unless => [ 'fuzz.refused', 'id', ',', 'pg_class', '"a"."b"' ],
+		show => [ 'id', 'body, sig', 'nothing', '*' ]);
+	my @names = ('signature', 'threshold', map { one_of(sort keys %value) } 1 .. one_of(0, 0, 1, 2, 3));
+	my @arguments = map { my $text = "$_=" . one_of(@{$value{$_} // ['y']}); $text =~ s/\'/\'\'/g; "'$text'" } @names, chance(0.05) ? 'x' : ();
 
 	splice @arguments, int rand @arguments, 1 if chance(0.1);
 	return "BEGIN; CREATE " . one_of('CONSTRAINT TRIGGER fuzzed AFTER', 'CONSTRAINT TRIGGER fuzzed AFTER', 'TRIGGER fuzzed BEFORE', 'TRIGGER fuzzed AFTER') . ' '
-	  . one_of('INSERT', 'INSERT OR UPDATE', 'INSERT OR UPDATE', 'DELETE') . " ON fuzz." . one_of('docs', 'docs', 'docs', 'docs_empty', 'part') . ' '
-	  . one_of('', '', 'DEFERRABLE INITIALLY DEFERRED ') . "FOR EACH ROW EXECUTE FUNCTION neardup_reject(" . join(', ', @arguments) . "); "
+	  . one_of('INSERT', 'INSERT OR UPDATE', 'INSERT OR UPDATE', 'DELETE') . " ON fuzz." . one_of('docs', 'docs', 'docs', 'docs_empty', 'part', 'grouped', 'grouped') . ' '
+	  . one_of('', '', 'DEFERRABLE INITIALLY DEFERRED ') . "FOR EACH ROW EXECUTE FUNCTION neardup_guard_row(" . join(', ', @arguments) . "); "
 	  . one_of("INSERT INTO fuzz.docs SELECT * FROM fuzz.docs LIMIT 3", "UPDATE fuzz.docs SET sig = sig, sim = sim WHERE id < 4", "DELETE FROM fuzz.docs WHERE id < 3",
 		"INSERT INTO fuzz.docs (id, sig) VALUES (1, " . a_value('minhash', 1) . ")", "INSERT INTO fuzz.docs (id, sim) VALUES (1, " . a_value('simhash', 1) . ")",
-		"INSERT INTO fuzz.docs (id, bits, number) SELECT id, bits, number FROM fuzz.docs LIMIT 2")
-	  . "; " . one_of('', 'SET CONSTRAINTS ALL IMMEDIATE; ', 'DROP INDEX fuzz.docs_sig; SET CONSTRAINTS ALL IMMEDIATE; ', 'COMMIT; ') . "ROLLBACK; DROP TRIGGER IF EXISTS fuzzed ON fuzz.docs";
+		"INSERT INTO fuzz.docs (id, bits, number) SELECT id, bits, number FROM fuzz.docs LIMIT 2",
+		"INSERT INTO fuzz.grouped SELECT id + 10, g, sig FROM fuzz.grouped", "UPDATE fuzz.grouped SET g = NULL, id = id + 20", "DELETE FROM fuzz.grouped WHERE id < 5")
+	  . "; " . one_of('', 'SET CONSTRAINTS ALL IMMEDIATE; ', 'DROP INDEX fuzz.docs_sig; SET CONSTRAINTS ALL IMMEDIATE; ', 'COMMIT; ') . "ROLLBACK; DROP TRIGGER IF EXISTS fuzzed ON fuzz.docs; DROP TRIGGER IF EXISTS fuzzed ON fuzz.grouped";
 }
 
 sub setting_statement
@@ -537,6 +548,8 @@ sub make_ground
 		"CREATE INDEX docs_bit ON fuzz.docs USING neardup (bits)", "CREATE INDEX docs_ball ON fuzz.docs USING neardup (near(sig, 0.9))",
 		"CREATE INDEX docs_part ON fuzz.docs USING neardup (sig) WHERE body > 'w2'", "CREATE VIEW fuzz.view_of_docs AS SELECT * FROM fuzz.docs", "CREATE SEQUENCE fuzz.seq", "CREATE TABLE fuzz.part (id bigint, sig minhash) PARTITION BY RANGE (id)",
 		"CREATE INDEX part_sig ON fuzz.part USING neardup (sig)", "CREATE TABLE fuzz.refused (id bigint, of bigint)",
+		"CREATE TABLE fuzz.grouped AS SELECT i AS id, NULL::bigint AS g, to_minhash('text ' || i / 3) AS sig FROM generate_series(1::bigint, 9) i", "ALTER TABLE fuzz.grouped ADD PRIMARY KEY (id)",
+		"CREATE INDEX ON fuzz.grouped USING neardup (sig)", "CREATE INDEX ON fuzz.grouped (g)",
 		"CREATE TABLE fuzz.lexicon AS SELECT * FROM neardup_frequencies('SELECT s FROM fuzz.docs')",
 		"CREATE FUNCTION fuzz.drops(bigint) RETURNS bigint LANGUAGE plpgsql AS \$\$ BEGIN DROP TABLE IF EXISTS fuzz.temporary; "
 		  . "CREATE TABLE fuzz.temporary AS SELECT id, sig FROM fuzz.docs LIMIT 3; RETURN \$1; END \$\$",

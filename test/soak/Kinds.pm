@@ -79,7 +79,7 @@ sub create
 	push @sql, index_sql($table);
 	push @sql, "ALTER TABLE $name ADD CONSTRAINT ${name}_near EXCLUDE USING neardup (near(v, " . ball_sql($table) . ') WITH &&)'
 		if ($table->{guarded} // '') eq 'constraint';
-	push @sql, "CREATE CONSTRAINT TRIGGER ${name}_near AFTER INSERT OR UPDATE ON $name FOR EACH ROW EXECUTE FUNCTION neardup_reject('v', '$table->{threshold}')"
+	push @sql, "CREATE CONSTRAINT TRIGGER ${name}_near AFTER INSERT OR UPDATE ON $name FOR EACH ROW EXECUTE FUNCTION neardup_guard_row('signature=v', 'threshold=$table->{threshold}')"
 		if ($table->{guarded} // '') eq 'trigger';
 	return @sql;
 }

@@ -156,11 +156,14 @@ SELECT is_within(B'1010101010101010', B'1010101010101011', 17);
 SELECT hamming_ball(B'1010101010101010', -1);
 SELECT is_within(to_minhash('a', 64), to_minhash('a', 64), 65);
 
--- ---- The trigger ----
-CREATE TRIGGER no_copies AFTER INSERT ON docs EXECUTE FUNCTION neardup_reject('sig', '0.9');
-INSERT INTO docs VALUES (4, 'another text');
-DROP TRIGGER no_copies ON docs;
-CREATE CONSTRAINT TRIGGER no_copies AFTER INSERT ON docs FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '90');
+-- ---- Guards ----
+SELECT neardup_guard('docs');
+SELECT neardup_guard('docs', 'sig');
+SELECT neardup_guard('docs', 'sig', 90);
+SELECT neardup_guard('docs', 'body', 0.9);
+SELECT neardup_guard('docs', 'sig', 0.9, action => 'refuse');
+SELECT neardup_guard('docs', 'sig', 0.9, show => 'titel');
+CREATE TRIGGER no_copies AFTER INSERT ON docs EXECUTE FUNCTION neardup_guard_row('signature=sig', 'threshold=0.9');
 INSERT INTO docs VALUES (4, 'another text');
 DROP TRIGGER no_copies ON docs;
 

@@ -32,7 +32,7 @@ CREATE DOMAIN int8 AS int;
 CREATE DOMAIN text AS int;
 RESET ROLE;
 
--- ---- The inserting role may use neither this schema nor those of the tables ----
+-- ---- The inserting role may use neither this schema nor that of the table ----
 CREATE SCHEMA closed AUTHORIZATION regress_neardup_keeper;
 CREATE SCHEMA desk AUTHORIZATION regress_neardup_keeper;
 GRANT USAGE ON SCHEMA "Near Dup" TO regress_neardup_keeper;
@@ -41,8 +41,10 @@ CREATE TABLE closed.letters (id int PRIMARY KEY, body pg_catalog.text,
 	sig "Near Dup".minhash GENERATED ALWAYS AS ("Near Dup".to_minhash(body)) STORED);
 CREATE INDEX letters_sig ON closed.letters USING neardup (sig);
 CREATE TABLE desk.queue (row_key int, resembles int, similarity numeric(4, 3), noticed_at timestamptz, noticed_by pg_catalog.text);
+GRANT USAGE ON SCHEMA desk TO regress_neardup_writer;
+GRANT INSERT ON desk.queue TO regress_neardup_writer;
 CREATE CONSTRAINT TRIGGER queued AFTER INSERT ON closed.letters FOR EACH ROW
-	EXECUTE FUNCTION "Near Dup".neardup_reject('sig', '0.9', 'log=desk.queue');
+	EXECUTE FUNCTION "Near Dup".neardup_guard_row('signature=sig', 'threshold=0.9', 'action=log', 'record_in=desk.queue');
 RESET ROLE;
 CREATE VIEW public.mail AS SELECT id, body FROM closed.letters;
 ALTER VIEW public.mail OWNER TO regress_neardup_keeper;
@@ -55,7 +57,7 @@ RESET ROLE;
 SELECT row_key, resembles, similarity, noticed_by = session_user AS by_me FROM desk.queue;
 -- This also holds for the first statement of a session, and the row is rejected.
 CREATE CONSTRAINT TRIGGER refused AFTER INSERT ON closed.letters FOR EACH ROW
-	EXECUTE FUNCTION "Near Dup".neardup_reject('sig', '0.9');
+	EXECUTE FUNCTION "Near Dup".neardup_guard_row('signature=sig', 'threshold=0.9');
 SET ROLE regress_neardup_writer;
 INSERT INTO mail VALUES (3, 'One, two, three, four, five, six, seven, eight, nine, ten');
 RESET ROLE;

@@ -406,7 +406,7 @@ $node->safe_psql(
 	CREATE INDEX ill_phash ON ill (phash);
 	CREATE INDEX ill_phash_neardup ON ill USING neardup (phash bigint_hamming_ops);
 	ALTER TABLE ill ADD CONSTRAINT no_twins EXCLUDE USING neardup (near(sig, 0.9) WITH &&) WHERE (id = 3);
-	CREATE CONSTRAINT TRIGGER no_copies AFTER INSERT OR UPDATE ON ill FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9', 'warn', 'hint=Write to the office, which will look at both of the proposals with you.');
+	CREATE CONSTRAINT TRIGGER no_copies AFTER INSERT OR UPDATE ON ill FOR EACH ROW EXECUTE FUNCTION neardup_guard_row('signature=sig', 'threshold=0.9', 'action=warn', 'condition=body <> ''Write to the office''');
 	ALTER TABLE ill DISABLE TRIGGER no_copies;
 	CREATE TABLE bare (id int, body text) WITH (autovacuum_enabled = off);
 	CREATE VIEW seen AS SELECT * FROM ill});
@@ -421,14 +421,14 @@ foreach my $user ('postgres', 'clerk')
 		qr/^Column sig: signature\n.*\n  shape         minhash\(512, 1\) of scheme "word 3" \(recipe 1\) \(200 rows\); minhash\(256, 1\) of\n                scheme "word 3" \(recipe 1\) \(100 rows\)\n.*\n  NULL          25 %\n  empty set     25 %\n  few shingles  25 % \(1 to 11\)\n/m,
 		qr/^Constraint no_twins, index public\.no_twins\n  columns       \(near\(sig::minhash, 0\.9::double precision\) WITH &&\) WHERE \(id = 3\)\n/m,
 		qr/^Index public\.ill_phash_neardup\n/m,
-		qr/^Trigger no_copies, disabled\n  rule          neardup_reject\('sig', '0\.9', 'warn', 'hint=Write to the office, which will look at\n                both of the proposals with you\.'\)\n  fires at      INSERT OR UPDATE\n/m);
+		qr/^Guard no_copies, disabled\n  rule          neardup_guard_row\('signature=sig', 'threshold=0\.9', 'action=warn', 'condition=body\n                <> ''Write to the office'''\)\n/m);
 	my ($advice) = $out =~ /^Advice\n(.*)/ms;
 	$advice =~ s/\n    / /g;
 	$out = $advice;
 	like_lines("advice for $user", qr/Column sig has no index, so each search reads the whole table\. CREATE INDEX CONCURRENTLY ON public\.ill USING neardup \(sig\) makes one\./,
 		qr/no statistics of column phash, sig, .* ANALYZE public\.ill gathers them\./, qr/100 of 400 rows have no signature in sig, .*, and no trigger signs new ones\./,
 		qr/Column sig has signatures of 2 shapes/, qr/33\.3 % of the signatures in sig are of the empty set/, qr/33\.3 % of the signatures in sig are of fewer than 12 shingles/,
-		qr/Trigger no_copies is disabled/, qr/Trigger no_copies has no index on sig to search/);
+		qr/Guard no_copies is disabled/, qr/Guard no_copies has no index on sig to ask/);
 	unlike($out, qr/phash has no index/, 'a column with an index needs none');
 }
 $node->safe_psql('postgres', q{ANALYZE ill; UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'ill_phash_neardup'::regclass});
@@ -505,14 +505,14 @@ $node->safe_psql(
 	CREATE INDEX ON parts1 USING neardup (old);
 	ALTER TABLE parts1 ADD CONSTRAINT no_twins1 EXCLUDE USING neardup (near(sig, 0.9) WITH &&);
 	ALTER TABLE parts2 ADD CONSTRAINT no_twins2 EXCLUDE USING neardup (near(sig, 0.9) WITH &&);
-	CREATE TRIGGER no_copies AFTER INSERT ON parts FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9')});
+	SELECT neardup_guard('parts', 'sig', 0.9, 'skip', name => 'no_copies')});
 ($ok, $out, $err) = run_script('status', 'table=parts');
 ok($ok, 'partitions') or diag $err;
 narrow('partitions');
 like_lines('partitions', qr/^public\.parts: 2,500 rows, .* in 2 partitions\n/, qr/^Index public\.parts_sig of 2 partitions\n  columns       \(sig\)\n.*\n.*\n  documents     2,500, 0 dead, \d+ in the tail\n/m,
-	qr/^Constraint no_twins1, index public\.no_twins1 and those of other partitions, 2 in all\n/m, qr/^Trigger no_copies\n/m,
+	qr/^Constraint no_twins1, index public\.no_twins1 and those of other partitions, 2 in all\n/m, qr/^Guard no_copies\n/m,
 	qr/Column old has no index in 1 of 2 partitions, so each search reads those\./, qr/autovacuum does not do/);
-is(() = $out =~ /^Trigger/mg, 1, 'a trigger of the whole table is listed once');
+is(() = $out =~ /^Guard/mg, 1, 'a guard of the whole table is listed once');
 $node->safe_psql('postgres', 'ANALYZE parts');
 ($ok, $out, $err) = run_script('status', 'table=parts', 'sample=500');
 like_lines('a sample', qr/^public\.parts: about 2,\d\d\d rows/, qr/^  rows read     \d{2,3}, a sample\n/m);

@@ -25,7 +25,7 @@ my $setup = q{
 		EXCLUDE USING neardup (near(sig, 0.9) WITH &&));
 	CREATE TABLE review (row_key int, resembles int);
 	CREATE CONSTRAINT TRIGGER told AFTER INSERT OR UPDATE ON guarded DEFERRABLE INITIALLY DEFERRED
-		FOR EACH ROW EXECUTE FUNCTION neardup_reject('finger', '0.7', 'log=review');
+		FOR EACH ROW EXECUTE FUNCTION neardup_guard_row('signature=finger', 'threshold=0.7', 'action=log', 'record_in=public.review', 'condition=id > 0');
 	CREATE INDEX ON guarded USING neardup (sig);
 	CREATE INDEX ON guarded USING neardup (finger) WHERE id > 0;
 	CREATE INDEX ON guarded USING neardup (to_minhash(body, 64, 8));
@@ -33,7 +33,9 @@ my $setup = q{
 	CREATE TABLE parts (part int, body text, sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED) PARTITION BY LIST (part);
 	CREATE TABLE part_1 PARTITION OF parts FOR VALUES IN (1);
 	CREATE INDEX ON parts USING neardup (sig);
-	CREATE CONSTRAINT TRIGGER refused AFTER INSERT ON parts FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9');
+	CREATE TABLE verdicts (a int, b int, same boolean);
+	SELECT neardup_guard('parts', 'sig', 0.9, name => 'refused');
+	SELECT neardup_guard('guarded', 'to_simhash(body)', 0.99, 'skip', condition => 'id > 1000', unless => 'verdicts', name => 'skipped');
 	CREATE VIEW similar_to_1 AS SELECT g.id FROM guarded g, guarded o WHERE o.id = 1 AND is_similar(g.sig, o.sig, 0.1);
 	CREATE MATERIALIZED VIEW pairs AS SELECT * FROM neardup_pairs('SELECT id, sig FROM public.guarded', 0.1);
 	CREATE TABLE balls AS SELECT id, near(sig, 0.8) AS ball FROM guarded;
@@ -82,7 +84,24 @@ foreach my $case (
 	($code, $out, $err) = $node->psql('there', 'INSERT INTO parts SELECT part, body FROM parts');
 	like($err, qr/row of table "part_1" is a near-duplicate/, "$name: the trigger works");
 	is($node->safe_psql('there', q{SET search_path = "Near Dup"; SELECT count(neardup_check(indexrelid)) FROM pg_index
-		JOIN pg_class c ON c.oid = indexrelid JOIN pg_am am ON am.oid = relam WHERE amname = 'neardup' AND relkind = 'i'}), '5', "$name: the indexes are consistent");
+		JOIN pg_class c ON c.oid = indexrelid JOIN pg_am am ON am.oid = relam WHERE amname = 'neardup' AND relkind = 'i'}), '6', "$name: the indexes are consistent");
+}
+
+# Schema and data apart: with triggers, the guards look at each row that is restored.
+foreach my $how ('--disable-triggers', '--no-comments')
+{
+	$node->safe_psql('postgres', 'DROP DATABASE there');
+	$node->safe_psql('postgres', 'CREATE DATABASE there');
+	foreach my $part ('--schema-only', '--data-only')
+	{
+		$node->command_ok([ 'pg_dump', $part, $how, '-f', $dump, $node->connstr('postgres') ], "$part $how: dump");
+		$node->command_ok([ 'psql', '-X', '-q', '-o', '/dev/null', '-v', 'ON_ERROR_STOP=1', '-f', $dump, $node->connstr('there') ], "$part $how: restore");
+	}
+	$node->safe_psql('there', 'REFRESH MATERIALIZED VIEW pairs; DELETE FROM review r USING review s WHERE r.row_key = s.row_key AND r.resembles = s.resembles AND r.ctid > s.ctid');
+	is($node->safe_psql('there', $contents), $before, "data only $how: the same contents") if $how =~ /disable/;
+	is($node->safe_psql('there', 'SELECT count(*) FROM guarded'), '300', "data only $how: all rows");
+	is($node->safe_psql('there', 'SELECT sum(passed + reported) > 0 FROM "Near Dup".neardup_guards'), $how =~ /disable/ ? 'f' : 't', "data only $how: whether the guards fired");
+	is($node->safe_psql('there', q{SELECT string_agg(DISTINCT problem, ' ') FROM "Near Dup".neardup_guard_violations('parts')}), '', "data only $how: nothing violates a guard");
 }
 $node->stop;
 done_testing();

@@ -1,5 +1,5 @@
 # What doc/pictures/readme.svg shows is what a server prints: the texts, the similarity, the
-# messages of the trigger, and the words that are marked as shared.
+# messages of the guard, and the words that are marked as shared.
 use strict;
 use warnings;
 
@@ -35,8 +35,7 @@ $node->safe_psql(
 	'postgres', q{
 	CREATE EXTENSION neardup;
 	CREATE TABLE proposals (id bigint PRIMARY KEY, body text NOT NULL, sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED);
-	CREATE INDEX ON proposals USING neardup (sig);
-	CREATE CONSTRAINT TRIGGER no_copies AFTER INSERT OR UPDATE ON proposals FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.8')});
+	SELECT neardup_guard('proposals', 'sig', 0.8, name => 'no_copies')});
 
 my @stored = shown('stored');
 my @refused = shown('refused');

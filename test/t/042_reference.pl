@@ -288,7 +288,7 @@ same(
 my @not_default = rows('SELECT opcname FROM pg_opclass WHERE NOT opcdefault AND ' . ours('pg_opclass', 'oid'));
 like($page{README}, qr/Each is the default of its type, except `@not_default`\./, 'operator classes: which are no default');
 
-# ---- Settings, the storage parameter, options of the trigger ----
+# ---- Settings, the storage parameter, arguments of guards ----
 
 same(
 	[ map { join ' ', map { s/`|,//gr } @$_[ 0 .. 2 ] } table_rows(section('index', 'Settings')) ],
@@ -307,11 +307,18 @@ foreach (table_rows(section('index', 'Storage parameter')))
 	like($error, qr/Valid values are between "$least" and "$most"/, "storage parameter $parameter: its range");
 }
 
-$node->safe_psql('postgres', "CREATE TABLE guarded (sig minhash);
-	CREATE TRIGGER t AFTER INSERT ON guarded FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9', 'no such option')");
-my (undef, undef, $hint) = $node->psql('postgres', "INSERT INTO guarded VALUES (to_minhash('a'))");
-my $arguments = section('reject', 'Arguments');
-is(join(' ', grep { index($arguments, "`$_`") < 0 } $hint =~ /('[^']+')/g), '', 'options of neardup_reject()');
+my $guard = section('guard', 'neardup_guard');
+my ($signature) = map { /^neardup_guard\((.*)\) →/ } @functions;
+same([ map { spans($_->[0]) } table_rows($guard, '| argument |') ], [ map { /^(\w+)/ } split /, /, $signature ], 'arguments of neardup_guard()');
+$node->safe_psql('postgres', 'CREATE TABLE guarded (sig minhash)');
+foreach my $argument (qw(action measure))
+{
+	my (undef, undef, $hint) = $node->psql('postgres', "SELECT neardup_guard('guarded', 'sig', 0.9, $argument => 'none such')");
+	my @values = $hint =~ /HINT:.*?('.*')/ ? $1 =~ /('\w+')/g : ();
+
+	cmp_ok(scalar @values, '>=', 4, "the hint has the values of $argument");
+	none([ grep { index($guard, "`$_`") < 0 } @values ], "values of $argument");
+}
 
 $node->stop;
 done_testing();

@@ -187,6 +187,9 @@ FROM pg_opclass c JOIN public.members ON objid = c.oid JOIN pg_am a ON a.oid = o
 	LATERAL (SELECT * FROM pg_amop WHERE amopfamily = opcfamily AND amoplefttype = opcintype AND amoppurpose = 's' ORDER BY amopstrategy LIMIT 1) o JOIN pg_operator p ON p.oid = amopopr JOIN pg_namespace n ON n.oid = oprnamespace;
 END
 # What needs arguments of its own.
+my %options = (
+	reject => ", condition => 'id OPERATOR(pg_catalog.<>) 7', against => 'public.archive'", warn => ", show => 'body', unless => 'public.judged'", skip => '',
+	log => ", record_in => 'public.log_log'", group => ", record_in => 'of_group'");
 my @own = (
 	"SELECT ext.hex_to_bigint('0xff'::text), ext.hex_to_bit('0xff'::text), ext.unsigned_to_bigint(18446744073709551615::numeric)",
 	"SELECT ext.sketch_resemblance('{1,2}'::bigint[], '{1,3}'::bigint[]), ext.permutation_sketch('{1,3}'::int[], '{{1,2,3},{3,2,1}}'::int[]), ext.lsh_probability(0.8::float8, 20, 5)",
@@ -211,15 +214,17 @@ my @own = (
 		['sig', "ext.to_minhash('one two three four'::text)"], ['fp', "ext.to_simhash('one two three four'::text, 'word 3'::text)"], ['bag', "ext.to_shingles('one two three four'::text)"]),
 	"SELECT id FROM public.docs WHERE ext.is_within(h, 7::bigint, 1) OR ext.is_within(bits, 7::bigint::bit(64), 1)",
 	"SELECT id FROM public.docs ORDER BY h OPERATOR(ext.<~>) 7::bigint::ext.simhash LIMIT 3",
+	'CREATE TABLE public.archive (id bigint PRIMARY KEY, sig ext.minhash, tenant int)', 'CREATE INDEX ON public.archive USING neardup (sig)',
+	'CREATE TABLE public.judged (a bigint, b bigint, same boolean)',
 	(map { ("CREATE TABLE public.guarded_$_ (id bigint PRIMARY KEY, body text, sig ext.minhash GENERATED ALWAYS AS (ext.to_minhash(body, 'word 3'::text)) STORED, tenant int, of_group bigint)",
 		"CREATE INDEX ON public.guarded_$_ USING neardup (sig, tenant)", "CREATE TABLE public.log_$_ (row_key text, resembles text, similarity numeric, noticed_at timestamptz, noticed_by text)",
-		"SELECT ext.neardup_guard('public.guarded_$_'::regclass, 'sig', 0.8::float8, '$_', within => '{tenant}'" .
-		{ reject => '', warn => ", show => '{body}', log => 'public.log_warn'::regclass", group => ", group_column => 'of_group'" }->{$_} . ')',
+		"SELECT ext.neardup_guard('public.guarded_$_'::regclass, 'sig', 0.8::float8, '$_', within => 'tenant'$options{$_})",
 		"INSERT INTO public.guarded_$_ (id, body, tenant) VALUES (1, 'one two three four five six', 1)", "INSERT INTO public.guarded_$_ (id, body, tenant) VALUES (2, 'One, two, three, four, five, six', 1)",
-		"UPDATE public.guarded_$_ SET body = body OPERATOR(pg_catalog.||) ' seven'", "DELETE FROM public.guarded_$_") } qw(reject warn group)),
+		"UPDATE public.guarded_$_ SET body = body OPERATOR(pg_catalog.||) ' seven'", "DELETE FROM public.guarded_$_") } sort keys %options),
 	"CREATE TABLE public.alone (sig ext.minhash, EXCLUDE USING neardup (ext.near(sig, 0.9::float8) WITH OPERATOR(ext.&&)))",
 	"INSERT INTO public.alone SELECT sig FROM public.docs LIMIT 1",
-	"SELECT * FROM ext.neardup_guards", "SELECT * FROM ext.neardup_indexes", "SELECT * FROM ext.neardup_progress()", "SELECT * FROM ext.neardup_guard_counts()");
+	"SELECT * FROM ext.neardup_guards", "SELECT * FROM ext.neardup_indexes", "SELECT * FROM ext.neardup_progress()", "SELECT * FROM ext.neardup_guard_counts()",
+	(map { "SELECT * FROM ext.neardup_guard_violations('public.guarded_$_'::regclass)" } sort keys %options));
 
 
 # Creates the extension in a database and uses all of it.  Data may be wrong for a function, but each is found.

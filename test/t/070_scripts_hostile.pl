@@ -445,9 +445,9 @@ foreach my $script ('report', 'keep-one', 'watch', 'watch', 'status')
 	sql(q{SET ROLE owner; UPDATE shown SET body = body || ' and so on'}) if $watches;
 }
 sql(qq{DO \$\$ BEGIN EXECUTE format('CREATE TRIGGER %I AFTER DELETE ON shown EXECUTE FUNCTION evil.fires()', $esc); EXECUTE format('ALTER FUNCTION evil.named() RENAME TO %I', $esc);
-	EXECUTE format('CREATE TRIGGER other AFTER DELETE ON shown FOR EACH ROW EXECUTE FUNCTION evil.%I()', $esc); EXECUTE format('CREATE TRIGGER %I AFTER INSERT ON shown FOR EACH ROW EXECUTE FUNCTION neardup_reject(''sig'', ''0.9'')', $esc || 'r') ; END \$\$});
+	EXECUTE format('CREATE TRIGGER other AFTER DELETE ON shown FOR EACH ROW EXECUTE FUNCTION evil.%I()', $esc); EXECUTE format('CREATE TRIGGER %I AFTER INSERT ON shown FOR EACH ROW EXECUTE FUNCTION neardup_guard_row(''signature=sig'', ''threshold=0.9'')', $esc || 'r') ; END \$\$});
 prints_none('names of triggers', 'status', 'table=shown');
-like($out, qr/Trigger " ?\]0;taken/, 'status shows the rest') or diag $out;
+like($out, qr/Guard " ?\]0;taken/, 'status shows the rest') or diag $out;
 prints_none('names of functions', 'keep-one', 'table=shown');
 like($err, qr/$refused "shown"/, 'the message is there');
 sql('DROP TABLE shown, neardup_watched, neardup_noticed');

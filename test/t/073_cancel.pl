@@ -35,6 +35,8 @@ $node->safe_psql(
 	CREATE TABLE sets AS SELECT g AS id, to_shingles(ARRAY[1, 2, 3, 4, 5, 6, 7, 8, 9, g]) AS s FROM generate_series(1, 4000) g;
 	CREATE TABLE sampled WITH (autovacuum_enabled = off) AS SELECT g AS id, to_shingles(ARRAY[g % 10, g % 1000, g]) AS s FROM generate_series(1, 300000) g;
 	CREATE INDEX sampled_s ON sampled USING neardup (s);
+	SELECT neardup_guard('equals', 'sig', 0.9);
+	ALTER TABLE equals DISABLE TRIGGER USER;
 	CREATE TABLE frequencies AS SELECT * FROM neardup_frequencies('SELECT s FROM sets');
 });
 
@@ -140,6 +142,7 @@ my %statement = (
 		SELECT count(*) FROM generate_series(1, 100) g, sampled WHERE is_contained((SELECT to_shingles(ARRAY[1, 2, g])), s, 0.3)},
 	'sets in order' => q{SET enable_seqscan = off; SET enable_sort = off; SET work_mem = '64kB';
 		SELECT count(*) FROM (SELECT id FROM sampled ORDER BY s <-> (SELECT s FROM sampled LIMIT 1)) q},
+	'neardup_guard_violations(regclass)' => q{SELECT count(*) FROM neardup_guard_violations('equals')},
 	'ANALYZE' => q{SET default_statistics_target = 10000; ANALYZE equals, sets, long, equals, sets},
 );
 
@@ -153,9 +156,9 @@ my @short = (
 	qr/^(similarity|is_similar|is_comparable|containment|cosine_similarity|cardinality)\((minhash|simhash)/,
 	qr/^(shingle_lexicon_\w+|lexicon_info)\(/,
 	qr/^(lsh_\w+|show_signature|containment_error)\(/,
-	qr/^neardup_(explain|index_status|progress|guard_counts|require_trust|handler|support|ball_sel|ball_joinsel|reject)\(/,
+	qr/^neardup_(explain|index_status|progress|guard_counts|require_trust|handler|support|ball_sel|ball_joinsel|guard_row)\(/,
 	qr/^shingles_(eq|ne|lt|le|gt|ge|cmp|hash|hash_extended)\(/,
-	# This runs statements of PostgreSQL and neardup_clusters().
+	# This runs statements of PostgreSQL.
 	qr/^neardup_guard\(/,
 	# These copy or count their input.
 	qr/^(cardinality|shingle_total|shingle_hashes)\(shingles\)/,

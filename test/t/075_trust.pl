@@ -72,7 +72,7 @@ my %run = (
 	'undo' => [ 'undo', 'mark=dup', 'record=merged' ],
 	'sign' => [ 'sign', 'sig=other' ],
 	'lexicon' => [ 'lexicon', 'function=weighed' ]);
-my $group = q{SELECT neardup_guard('t', 'sig', 0.8, 'group', 'same_as')};
+my $group = q{SELECT neardup_guard('t', 'sig', 0.8, 'group', record_in => 'same_as')};
 
 # Whatever a superuser does with the table is refused, and runs nothing.
 sub all_refused
@@ -144,15 +144,17 @@ foreach my $role ('owner', 'member')
 	ok($ok, "keep-one by $role") or diag $err;
 }
 ($ok, $out, $err) = $node->run_script('keep-one', [ 'table=t' ]);
-like($err, qr/code of "t", which belongs to role "owner"\nDETAIL:  Its triggers.*\nHINT:  Connect as role "owner", or as a member of it\.  To accept the risk, pass trust => true, or to a script -v trust=1\./, 'the message says what to do');
+like($err, qr/code of "t", which belongs to role "owner"\nDETAIL:  Its triggers.*\nHINT:  Connect as role "owner", or as a member of it\.  A script accepts the risk with -v trust=1\./, 'the message says what to do');
 sql('ALTER ROLE owner NOLOGIN');
 ($ok, $out, $err) = $node->run_script('keep-one', [ 'table=t' ]);
 like($err, qr/HINT:  Connect as a member of role "owner", which cannot log in/, 'also for a role that cannot log in');
 ($ok, $out, $err) = $node->run_script('keep-one', [ 'table=t' ], '-U', 'member');
 ok($ok, 'a member can') or diag $err;
 sql('ALTER ROLE owner LOGIN');
-($ok, $out, $err) = sql_of('postgres', q{SELECT neardup_guard('t', 'sig', 0.8, 'group', 'same_as', trust => true)});
-ok($ok, 'a guard with trust') or diag $err;
+($ok, $out, $err) = sql_of('postgres', q{SELECT neardup_guard('t', 'sig', 0.8)});
+like($err, $refused, 'a guard of another action is refused, too');
+($ok, $out, $err) = sql_of('owner', $group);
+ok($ok, 'the owner makes a guard') or diag $err;
 ($ok, $out, $err) = sql_of('postgres', q{SELECT neardup_guard('t', 'sig', action => 'none')});
 ok($ok, 'guards are dropped without it') or diag $err;
 
@@ -262,7 +264,7 @@ foreach my $script ('keep-one', 'undo')
 	is_not_taken("the record of $script");
 }
 sql('CREATE TABLE other.log (row_key int, resembles int); ALTER TABLE other.log OWNER TO owner');
-($ok, $out, $err) = sql_of('postgres', q{SELECT neardup_guard('t', 'sig', 0.8, 'log', log => 'other.log')});
+($ok, $out, $err) = sql_of('postgres', q{SELECT neardup_guard('t', 'sig', 0.8, 'log', record_in => 'other.log')});
 like($err, qr/code of "log"/, 'the log of a guard');
 
 # ---- An owner that changes between check and use ----------------------------------------------

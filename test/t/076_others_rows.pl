@@ -19,10 +19,11 @@ $node->safe_psql(
 	INSERT INTO letters SELECT i, string_agg(md5(i || ' ' || j), ' ') || ' hiddenword', 'hiddennote' || i FROM generate_series(1, 300) i, generate_series(1, 40) j GROUP BY i;
 	CREATE TABLE judged (a int, b int, same boolean, PRIMARY KEY (a, b));
 	INSERT INTO judged VALUES (1, 9001, true);
-	SELECT neardup_guard('letters', 'sig', 0.8, verdicts => 'judged', show => '{note}', message => 'like {note}');
+	SELECT neardup_guard('letters', 'sig', 0.8, unless => 'judged', show => 'note');
 	CREATE FUNCTION letter(i int) RETURNS text LANGUAGE sql IMMUTABLE AS
 		$$ SELECT string_agg(md5(i || ' ' || j), ' ') || ' mine' FROM generate_series(1, 40) j $$;
 	GRANT INSERT ON letters TO writer;
+	GRANT SELECT ON judged TO writer;
 });
 my $hidden = $node->safe_psql('postgres', q{SELECT substr(sig::text, 20, 40) FROM letters WHERE id = 7});
 

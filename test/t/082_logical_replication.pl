@@ -32,7 +32,7 @@ $publisher->safe_psql(
 	CREATE PUBLICATION texts FOR TABLE generated, ordinary});
 $subscriber->safe_psql(
 	'postgres', q{
-	CREATE CONSTRAINT TRIGGER no_copies AFTER INSERT ON ordinary FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9')});
+	SELECT neardup_guard('ordinary', 'sig', 0.9, name => 'no_copies')});
 $subscriber->safe_psql('postgres', sprintf q{CREATE SUBSCRIPTION texts CONNECTION '%s dbname=postgres' PUBLICATION texts}, $publisher->connstr);
 $subscriber->poll_query_until('postgres', q{SELECT count(*) = 2 FROM pg_subscription_rel WHERE srsubstate = 'r'})
 	or die 'the tables are not copied';
@@ -42,12 +42,21 @@ is($subscriber->safe_psql('postgres', $state), '500|251|t', 'both columns are th
 
 $publisher->safe_psql('postgres', "INSERT INTO $_ (id, body) SELECT 501, body FROM $_ WHERE id = 1") foreach 'generated', 'ordinary';
 $publisher->wait_for_catchup('texts');
-is($subscriber->safe_psql('postgres', $state), '501|251|t', 'a near-duplicate is replicated, whatever the trigger');
+is($subscriber->safe_psql('postgres', $state), '501|251|t', 'a near-duplicate is replicated, whatever the guard');
 like($subscriber->safe_psql('postgres', 'SELECT neardup_check(index_name) FROM neardup_indexes'),
 	qr/(rows: 501\b.*){2}/s, 'the indexes are sound');
 
+# A guard that always fires reports what is replicated.
+$subscriber->safe_psql('postgres', q{
+	SELECT neardup_guard('ordinary', name => 'no_copies', action => 'warn');
+	ALTER TABLE ordinary ENABLE ALWAYS TRIGGER no_copies});
+$publisher->safe_psql('postgres', 'INSERT INTO ordinary (id, body) SELECT 502, body FROM ordinary WHERE id = 4');
+$publisher->wait_for_catchup('texts');
+is($subscriber->safe_psql('postgres', 'SELECT reported FROM neardup_guards'), '1', 'a guard that always fires reports it');
+
 $subscriber->safe_psql(
 	'postgres', q{
+	SELECT neardup_guard('ordinary', action => 'none');
 	DELETE FROM ordinary;
 	ALTER TABLE ordinary ADD CONSTRAINT unlike EXCLUDE USING neardup (near(sig, 0.9) WITH &&)});
 $publisher->safe_psql('postgres', 'INSERT INTO ordinary (id, body) SELECT id + 1000, body FROM ordinary WHERE id IN (2, 3)');

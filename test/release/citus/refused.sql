@@ -19,10 +19,10 @@ SELECT query, id FROM (
 WHERE place = 1 ORDER BY 1;
 -- Constraints without the distribution column, and triggers.
 ALTER TABLE docs ADD CONSTRAINT no_copies EXCLUDE USING neardup (near(sig, 0.9) WITH &&);
-CREATE TRIGGER no_copies AFTER INSERT OR UPDATE ON docs FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.7');
+CREATE TRIGGER no_copies AFTER INSERT OR UPDATE ON docs FOR EACH ROW EXECUTE FUNCTION neardup_guard_row('signature=sig', 'threshold=0.7');
 -- A trigger compares rows of its shard only, so it accepts copies of row 17 in other shards.
 SET citus.enable_unsafe_triggers = on;
-CREATE TRIGGER no_copies AFTER INSERT OR UPDATE ON docs FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.7');
+CREATE TRIGGER no_copies AFTER INSERT OR UPDATE ON docs FOR EACH ROW EXECUTE FUNCTION neardup_guard_row('signature=sig', 'threshold=0.7');
 CREATE FUNCTION accepted(id bigint, body text) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
 	EXECUTE format('INSERT INTO docs (id, body) VALUES (%s, %L)', id, body);

@@ -17,7 +17,7 @@ SELECT count(*) FROM papers a JOIN papers b ON a.tenant = b.tenant AND is_simila
 SELECT count(*) FROM papers a JOIN papers b ON is_similar(a.sig, b.sig, 0.7) AND a.id < b.id;
 SELECT count(*) FROM neardup_pairs('SELECT id, sig FROM papers', 0.7, equal => 'all');
 SET citus.enable_unsafe_triggers = on;
-CREATE TRIGGER one_each AFTER INSERT OR UPDATE ON papers FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.5', 'within=tenant');
+CREATE TRIGGER one_each AFTER INSERT OR UPDATE ON papers FOR EACH ROW EXECUTE FUNCTION neardup_guard_row('signature=sig', 'threshold=0.5', 'within=tenant');
 INSERT INTO papers VALUES (1, 1001, words(1, 6));
 INSERT INTO papers VALUES (1, 1001, words(2000, 6));
 DROP TRIGGER one_each ON papers;

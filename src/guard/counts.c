@@ -1,12 +1,11 @@
 /*
- * reject_counts.c: how many rows each trigger of neardup_reject() let in, refused, reported and
- * grouped, and when last.
+ * counts.c: how many rows each guard let in, refused, reported and grouped, and when last.
  *
  * The counts are in shared memory, since a refusal rolls its transaction back.  They take some
  * of what every server has to spare, so nothing needs to be preloaded.  When all entries are
  * taken, a new trigger gets that of a dropped one; if there is none, it is not counted.
  */
-#include "reject/reject.h"
+#include "guard/guard.h"
 
 #include "access/htup_details.h"
 #include "access/table.h"
@@ -34,7 +33,7 @@ struct GuardCounts
 /* Columns of neardup_guard_counts(): the trigger, the counts, and the times. */
 #define COLUMNS (1 + 2 * GUARD_EVENTS)
 
-/* What a rule has for which there is no entry. */
+/* What a guard has for which there is no entry. */
 static GuardCounts uncounted;
 
 static void
@@ -108,9 +107,9 @@ is_gone(GuardCounts *entry)
 
 /* Gives an entry to a trigger, unless it has one that is there; returns whether it has it now. */
 static bool
-take(GuardCounts *entry, const RejectRule *rule, bool replace)
+take(GuardCounts *entry, Oid trigger, Oid guarded, bool replace)
 {
-	uint64 key = key_of(rule->trigger);
+	uint64 key = key_of(trigger);
 	uint64 holder = 0;
 
 	if (replace && (holder = pg_atomic_read_u64(&entry->trigger)) != key && !is_gone(entry))
@@ -119,39 +118,38 @@ take(GuardCounts *entry, const RejectRule *rule, bool replace)
 		pg_atomic_write_u32(&entry->table, InvalidOid);
 	else if (holder != key)
 		return false;
-	if (pg_atomic_read_u32(&entry->table) == rule->guarded)
+	if (pg_atomic_read_u32(&entry->table) == guarded)
 		return true;
 	for (int i = 0; i < GUARD_EVENTS; i++)
 		pg_atomic_write_u64(&entry->rows[i], 0);
-	pg_atomic_write_u32(&entry->table, rule->guarded);
+	pg_atomic_write_u32(&entry->table, guarded);
 	return true;
 }
 
 /* Returns the entry of a trigger, a new one if there is none. */
 static GuardCounts *
-counts_of(const RejectRule *rule)
+counts_of(Oid trigger, Oid guarded)
 {
 	GuardCounts *counts = all_counts();
-	uint32 first = hash_combine(MyDatabaseId, rule->trigger);
+	uint32 first = hash_combine(MyDatabaseId, trigger);
 
 	for (uint32 i = 0; counts != NULL && i < 2 * ENTRIES; i++)
-		if (take(&counts[(first + i) % ENTRIES], rule, i >= ENTRIES))
+		if (take(&counts[(first + i) % ENTRIES], trigger, guarded, i >= ENTRIES))
 			return &counts[(first + i) % ENTRIES];
 	return &uncounted;
 }
 
-/* Counts a row that a rule compared. */
+/* Counts a row that a guard compared; `counts` keeps the guard's entry for the next call. */
 void
-guard_count(RejectRule *rule, GuardEvent event)
+guard_count(GuardCounts **counts, Oid trigger, Oid guarded, GuardEvent event)
 {
-	if (rule->counts == NULL ||
-		(rule->counts != &uncounted &&
-		 pg_atomic_read_u64(&rule->counts->trigger) != key_of(rule->trigger)))
-		rule->counts = counts_of(rule);
-	if (rule->counts == &uncounted)
+	if (*counts == NULL ||
+		(*counts != &uncounted && pg_atomic_read_u64(&(*counts)->trigger) != key_of(trigger)))
+		*counts = counts_of(trigger, guarded);
+	if (*counts == &uncounted)
 		return;
-	pg_atomic_fetch_add_u64(&rule->counts->rows[event], 1);
-	pg_atomic_write_u64(&rule->counts->last[event], (uint64) GetCurrentTimestamp());
+	pg_atomic_fetch_add_u64(&(*counts)->rows[event], 1);
+	pg_atomic_write_u64(&(*counts)->last[event], (uint64) GetCurrentTimestamp());
 }
 
 /* Sets the columns for an entry. */

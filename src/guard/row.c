@@ -1,0 +1,330 @@
+/*
+ * row.c: neardup_guard_row(), the trigger of a guard.
+ *
+ * It looks at a row after the row is stored, when its own entry is in the index: of two rows
+ * that are inserted at the same time, one at least sees the other.  To skip a row, it also looks
+ * before the row is stored.
+ */
+#include "guard/guard.h"
+
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "catalog/pg_trigger.h"
+#include "executor/executor.h"
+#include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rls.h"
+#include "utils/snapmgr.h"
+
+
+/* Raises an error unless this is a trigger of rows of a table that fires when it should. */
+static void
+check_trigger(FunctionCallInfo fcinfo)
+{
+	TriggerData *data = (TriggerData *) fcinfo->context;
+
+	if (!CALLED_AS_TRIGGER(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("neardup_guard_row() was not called by a trigger"),
+				 errhint("Create a trigger with neardup_guard().")));
+	if (TRIGGER_FIRED_FOR_ROW(data->tg_event) &&
+		data->tg_relation->rd_rel->relkind != RELKIND_RELATION)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("trigger \"%s\" cannot guard \"%s\"", data->tg_trigger->tgname,
+						RelationGetRelationName(data->tg_relation)),
+				 errdetail("It is not an ordinary table or a partition.")));
+}
+
+/* Raises an error unless the trigger fires at the time that its action is for. */
+static void
+check_time(const GuardCheck *check)
+{
+	TriggerEvent event = check->data->tg_event;
+	GuardAction action = check->rule->action;
+	const TriggerData *data = check->data;
+	bool fits = TRIGGER_FIRED_AFTER(event) && !TRIGGER_FIRED_BY_DELETE(event);
+
+	if (action == ACTION_SKIP)
+		fits |= TRIGGER_FIRED_BEFORE(event) && TRIGGER_FIRED_BY_INSERT(event);
+	if (action == ACTION_GROUP)
+		fits = TRIGGER_FIRED_AFTER(event) || !TRIGGER_FIRED_BY_DELETE(event);
+	if (fits && TRIGGER_FIRED_FOR_ROW(event))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+			 errmsg("trigger \"%s\" must fire AFTER INSERT OR UPDATE, FOR EACH ROW",
+					data->tg_trigger->tgname),
+			 errhint("Create it with neardup_guard().")));
+}
+
+/*
+ * Returns whether an update left all that a checked row is compared by.  A row version that this
+ * transaction made may not have been checked: if its own check was deferred, that finds the
+ * version gone.
+ */
+static bool
+is_unchanged(GuardCheck *check)
+{
+	const GuardPlace *place = check->place;
+	TupleTableSlot *old = check->data->tg_trigslot;
+	bool is_null;
+	Datum made_by;
+
+	if (!TRIGGER_FIRED_BY_UPDATE(check->data->tg_event))
+		return false;
+	made_by = slot_getsysattr(old, MinTransactionIdAttributeNumber, &is_null);
+	if (TransactionIdIsCurrentTransactionId(DatumGetTransactionId(made_by)))
+		return false;
+	for (int i = 0; i < check->rule->withins; i++)
+		if (!guard_is_same_column(old, check->row, place->within[i]))
+			return false;
+	if (place->unless > 0 && !guard_is_same_column(old, check->row, place->unless))
+		return false;
+	return guard_holds(check, place->condition, old) &&
+		guard_is_same(place->signature, guard_value(check, place->signature, old),
+					  check->signature);
+}
+
+/* Counts the row. */
+static void
+count(const GuardCheck *check, GuardEvent event)
+{
+	GuardRule *rule = check->rule;
+
+	guard_count(&rule->counts, rule->trigger, rule->side[0].table, event);
+}
+
+/* Acts on a row that is stored and similar to another one. */
+static void
+act(GuardCheck *check, GuardHit *hit)
+{
+	GuardAction action = check->rule->action;
+	bool refuses = action == ACTION_REJECT || action == ACTION_SKIP;
+
+	count(check, refuses ? GUARD_REFUSED : GUARD_REPORTED);
+	if (action == ACTION_LOG)
+		guard_record(check, hit);
+	else
+		guard_report(check, hit, refuses ? ERROR : NOTICE);
+	ExecDropSingleTupleTableSlot(hit->row);
+}
+
+/* Searches for rows similar to a row that is stored, and acts. */
+static GuardAnswer
+search_and_act(GuardCheck *check)
+{
+	GuardAnswer answer;
+	GuardHit hit;
+
+	/* The search in order costs more: it is for the row that is named. */
+	while ((answer = guard_search(check)) == ANSWER_SIMILAR && !guard_finds_nearest(check, &hit))
+		;
+	if (answer == ANSWER_SIMILAR)
+		act(check, &hit);
+	else if (answer == ANSWER_NONE)
+		count(check, GUARD_PASSED);
+	return answer;
+}
+
+/*
+ * Rows of this transaction whose guards wait for other transactions.  A statement that waits for
+ * each of its rows in turn would soon wait in a circle with another one, though most statements
+ * that are refused have a row similar to one that is there to stay.
+ */
+typedef struct UnsureRow
+{
+	Oid trigger;
+	Oid table;
+	ItemPointerData tid;
+} UnsureRow;
+
+static List *unsure; /* in the transaction's context */
+
+/* An XactCallback: forgets the rows. */
+static void
+forget_unsure(XactEvent event, void *argument)
+{
+	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT || event == XACT_EVENT_PREPARE)
+		unsure = NIL;
+}
+
+/* Keeps a row until the statement ends. */
+static void
+keep_unsure(const GuardCheck *check)
+{
+	static bool registered = false;
+	MemoryContext old_context = MemoryContextSwitchTo(TopTransactionContext);
+	UnsureRow *row = palloc(sizeof(UnsureRow));
+
+	if (!registered)
+		RegisterXactCallback(forget_unsure, NULL);
+	registered = true;
+	row->trigger = check->data->tg_trigger->tgoid;
+	row->table = RelationGetRelid(check->data->tg_relation);
+	row->tid = check->row->tts_tid;
+	unsure = lappend(unsure, row);
+	MemoryContextSwitchTo(old_context);
+}
+
+/* Checks a row that is stored. */
+static void
+check_stored(GuardCheck *check)
+{
+	/* When a deferred check runs, the row version may not exist any more. */
+	if (!guard_begin_search(check) || is_unchanged(check) ||
+		!table_tuple_satisfies_snapshot(check->data->tg_relation, check->row, SnapshotSelf))
+		return;
+	/*
+	 * Guards that may be deferred look one after another.  So a transaction in progress that has a
+	 * similar row has not looked yet.  If each waited for the other, both at their commits, one
+	 * would fail that could commit.
+	 */
+	if (check->data->tg_trigger->tgdeferrable)
+	{
+		LockDatabaseObject(TriggerRelationId, check->rule->trigger, 0, ExclusiveLock);
+		check->unfinished = UNFINISHED_IGNORE;
+	}
+	/* A worker that applies changes of a publication fires no triggers for statements. */
+	else if (check->trigger->looks_again &&
+			 SessionReplicationRole != SESSION_REPLICATION_ROLE_REPLICA)
+		check->unfinished = UNFINISHED_TELL;
+	if (search_and_act(check) == ANSWER_UNSURE)
+		keep_unsure(check);
+}
+
+/* Looks again at a row that was unsure, by its guard, unless one of them is gone. */
+static void
+look_again(const UnsureRow *unsure_row, Oid function)
+{
+	Relation table = table_open(unsure_row->table, AccessShareLock);
+	TupleTableSlot *row = table_slot_create(table, NULL);
+	ItemPointerData tid = unsure_row->tid;
+	bool exists = table_tuple_fetch_row_version(table, &tid, SnapshotSelf, row);
+
+	for (int i = 0; exists && i < table->trigdesc->numtriggers; i++)
+	{
+		Trigger *trigger = &table->trigdesc->triggers[i];
+		TriggerData data = {.tg_relation = table,
+							.tg_trigger = trigger,
+							.tg_trigslot = row,
+							.tg_event = TRIGGER_EVENT_INSERT | TRIGGER_EVENT_ROW};
+		GuardCheck check = {.data = &data, .row = row, .stored = true};
+
+		if (trigger->tgoid != unsure_row->trigger)
+			continue;
+		check.trigger = guard_trigger(trigger, table, function);
+		check.rule = check.trigger->rule;
+		check.place = guard_place(check.rule, table);
+		if (guard_begin_search(&check))
+			(void) search_and_act(&check);
+		if (check.state != NULL)
+			FreeExecutorState(check.state);
+		break;
+	}
+	ExecDropSingleTupleTableSlot(row);
+	table_close(table, NoLock);
+}
+
+/* Looks again at the rows that were unsure, after a statement. */
+static void
+look_again_at_all(Oid function)
+{
+	while (unsure != NIL)
+	{
+		UnsureRow row = *(UnsureRow *) linitial(unsure);
+
+		unsure = list_delete_first(unsure);
+		look_again(&row, function);
+	}
+}
+
+/* Returns whether a row that is about to be stored is to be skipped. */
+static bool
+is_skipped(GuardCheck *check)
+{
+	if (!guard_begin_search(check) || guard_search(check) == ANSWER_NONE)
+		return false;
+	count(check, GUARD_REFUSED);
+	return true;
+}
+
+/* Raises an error unless the current user may read all rows of the other table. */
+static void
+check_may_search(const GuardRule *rule)
+{
+	Oid table = rule->side[1].table;
+
+	guard_check_right(rule, table, InvalidAttrNumber, ACL_SELECT, OPTION_AGAINST);
+	if (check_enable_rls(table, InvalidOid, true) == RLS_ENABLED)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("row-level security hides rows of table \"%s\"", get_rel_name(table)),
+				 errdetail("Guard \"%s\" would tell which rows are there.", rule->name),
+				 errhint("Give both tables one owner, and the TRIGGER privilege on the guarded one to nobody else.")));
+}
+
+/* Runs a guard for a row, and returns the row to store, or NULL for none. */
+static HeapTuple
+guard_row(GuardCheck *check)
+{
+	TriggerData *data = check->data;
+	HeapTuple result = data->tg_trigtuple;
+
+	check_time(check);
+	check->place = guard_place(check->rule, data->tg_relation);
+	if (check->rule->asks_right)
+		check_may_search(check->rule);
+	check->stored = TRIGGER_FIRED_AFTER(data->tg_event);
+	check->row = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newslot : data->tg_trigslot;
+	if (check->rule->action == ACTION_GROUP && check->stored)
+		guard_follow_row(check);
+	else if (check->rule->action == ACTION_GROUP)
+		result = guard_place_row(check);
+	else if (check->stored)
+		check_stored(check);
+	else if (is_skipped(check))
+		result = NULL;
+	if (check->state != NULL)
+		FreeExecutorState(check->state);
+	return result;
+}
+
+/* Has a table a guard beside a trigger that fires after statements? */
+static bool
+has_guard(const TriggerData *data)
+{
+	const TriggerDesc *triggers = data->tg_relation->trigdesc;
+
+	for (int i = 0; i < triggers->numtriggers; i++)
+		if (triggers->triggers[i].tgfoid == data->tg_trigger->tgfoid &&
+			TRIGGER_FOR_ROW(triggers->triggers[i].tgtype))
+			return true;
+	return false;
+}
+
+/* neardup_guard_row(option, ...): a trigger function. */
+PG_FUNCTION_INFO_V1(neardup_guard_row);
+Datum
+neardup_guard_row(PG_FUNCTION_ARGS)
+{
+	TriggerData *data = (TriggerData *) fcinfo->context;
+	GuardCheck check = {.data = data};
+
+	check_trigger(fcinfo);
+	if (TRIGGER_FIRED_FOR_STATEMENT(data->tg_event) && TRIGGER_FIRED_AFTER(data->tg_event) &&
+		has_guard(data))
+	{
+		look_again_at_all(fcinfo->flinfo->fn_oid);
+		return PointerGetDatum(NULL);
+	}
+	check.trigger = guard_trigger(data->tg_trigger, data->tg_relation, fcinfo->flinfo->fn_oid);
+	check.rule = check.trigger->rule;
+	if (TRIGGER_FIRED_FOR_ROW(data->tg_event) || check.rule->action != ACTION_GROUP)
+		return PointerGetDatum(guard_row(&check));
+	guard_lock_statement(check.rule);
+	return PointerGetDatum(NULL);
+}
