@@ -225,9 +225,10 @@ try_with_room(Cleanup *cleanup, void (*function)(void *state))
 	MemoryContext before = CurrentMemoryContext;
 	MemoryContext context = AllocSetContextCreate(before, "neardup cleanup", ALLOCSET_SMALL_SIZES);
 	ResourceOwner owner = CurrentResourceOwner;
+	ResourceOwner own = ResourceOwnerCreate(owner, "neardup cleanup");
 	ErrorData *volatile error = NULL;
 
-	CurrentResourceOwner = ResourceOwnerCreate(owner, "neardup cleanup");
+	CurrentResourceOwner = own;
 	MemoryContextSwitchTo(context);
 	PG_TRY();
 	{
@@ -242,8 +243,8 @@ try_with_room(Cleanup *cleanup, void (*function)(void *state))
 		FlushErrorState();
 	}
 	PG_END_TRY();
-	release(CurrentResourceOwner, error != NULL);
 	CurrentResourceOwner = owner;
+	release(own, error != NULL);
 	if (error != NULL)
 		ereport(LOG,
 				(errmsg("vacuum of index \"%s\" goes on without merging its segments",
