@@ -14,9 +14,6 @@
 
 /* ---- Running code as another role ---------------------------------------- */
 
-/* The same that PostgreSQL sets for maintenance since 17. */
-#define SAFE_SEARCH_PATH "pg_catalog, pg_temp"
-
 /* Changes a setting for the nest level of settings at hand, which act_begin() begins. */
 void
 set_locally(const char *name, const char *value)

@@ -10,6 +10,9 @@
 
 /* ---- Running code as another role ---------------------------------------- */
 
+/* Schemas in which other roles cannot create objects; PostgreSQL sets it for maintenance since 17. */
+#define SAFE_SEARCH_PATH "pg_catalog, pg_temp"
+
 /* What act_end() restores. */
 typedef struct Acting
 {

@@ -318,7 +318,7 @@ has_members(GuardCheck *check, Relation table, const Datum *values, CommandId si
 	return found;
 }
 
-/* Is there such a row in any table that is searched? */
+/* Has any table that is searched such a row? */
 static bool
 any_has_members(GuardCheck *check, const Datum *values, CommandId since)
 {

@@ -85,7 +85,7 @@ qualified_expression(const Guard *guard, const char *value, bool condition)
 	int settings = NewGUCNestLevel();
 	const char *text;
 
-	set_locally("search_path", "pg_catalog, pg_temp");
+	set_locally("search_path", SAFE_SEARCH_PATH);
 	if (condition)
 		expression = (Node *) make_ands_explicit((List *) expression);
 	text = deparse_expression(expression, context, false, false);
@@ -160,7 +160,7 @@ guard_helper_name(const char *guard, const char *label)
 	return makeObjectName(guard, NULL, label);
 }
 
-/* Is a trigger that of a guard, and none that a guard has beside it? */
+/* Is it the trigger of a guard itself, not one of its helpers? */
 static bool
 is_own(const Trigger *trigger)
 {
@@ -355,7 +355,7 @@ create_index(const Guard *guard, const char *statement)
 						get_rel_name(guard->table)),
 				 errhint("Create it first, with CONCURRENTLY if the table is in use: %s.",
 						 statement)));
-	set_locally("search_path", "pg_catalog, pg_temp");
+	set_locally("search_path", SAFE_SEARCH_PATH);
 	run_command(statement);
 	AtEOXact_GUC(false, settings);
 }
@@ -380,7 +380,7 @@ find_trigger(const Guard *guard)
 	elog(ERROR, "could not find trigger \"%s\"", guard->name);
 }
 
-/* Returns whether all tables that a guard writes to or reads have an index. */
+/* Returns whether a table and all its partitions have an index that a guard can ask. */
 static bool
 has_indexes(const GuardRule *rule, const GuardSide *side)
 {

@@ -161,7 +161,6 @@ typedef struct GuardTrigger
 
 extern GuardTrigger *guard_trigger(const Trigger *trigger, Relation table, Oid function);
 extern GuardPlace *guard_place(GuardRule *rule, Relation table);
-extern Oid guard_root(Oid trigger, Oid *root);
 extern void guard_keep_plan(SPIPlanPtr plan);
 extern void guard_forget(void);
 extern const char *guard_helper_name(const char *guard, const char *label);
@@ -228,6 +227,7 @@ extern bool guard_is_same_column(TupleTableSlot *old, TupleTableSlot *new, AttrN
 extern bool guard_is_same(const Expr *expression, NullableDatum a, NullableDatum b);
 extern Datum guard_copy(const Expr *expression, Datum value);
 extern bool guard_begin_search(GuardCheck *check);
+
 /* ---- Searching (search.c) ------------------------------------------------------ */
 
 extern GuardAnswer guard_search(GuardCheck *check);

@@ -365,7 +365,7 @@ parse_place(const GuardRule *rule, GuardPlace *place, Relation table)
 {
 	int settings = NewGUCNestLevel();
 
-	set_locally("search_path", "pg_catalog, pg_temp");
+	set_locally("search_path", SAFE_SEARCH_PATH);
 	place->signature = signature_of(rule, table);
 	find_sources(place, table);
 	if (rule->options.value[OPTION_CONDITION] != NULL)

@@ -195,11 +195,10 @@ sentence(const GuardRule *rule, const GuardHit *hit, const Shown *new, const Sho
 
 	if (new_key == NULL || other_key == NULL)
 		return NULL;
-	return psprintf("Row %s %s%s to row %s%s%s%s.", new_key,
-					tells ? psprintf("has %s ", noun) : "is similar",
-					tells ? psprintf("%.3f", hit->similarity) : "", other_key,
-					table != NULL ? psprintf(" of table \"%s\"", table) : "",
-					hit->same_statement ? " of the same statement" : "", "");
+	return psprintf("Row %s %s to row %s%s%s.", new_key,
+					tells ? psprintf("has %s %.3f", noun, hit->similarity) : "is similar",
+					other_key, table != NULL ? psprintf(" of table \"%s\"", table) : "",
+					hit->same_statement ? " of the same statement" : "");
 }
 
 /* Returns what is said of both rows as JSON. */

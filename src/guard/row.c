@@ -18,7 +18,6 @@
 #include "utils/rls.h"
 #include "utils/snapmgr.h"
 
-
 /* Raises an error unless this is a trigger of rows of a table that fires when it should. */
 static void
 check_trigger(FunctionCallInfo fcinfo)

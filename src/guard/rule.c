@@ -12,7 +12,6 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_trigger.h"
-#include "commands/defrem.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -143,7 +142,7 @@ watch(Oid relation)
  * Returns the table that a guard was made for, and sets the guard's trigger: that of the table
  * itself or, if a partition's trigger is a copy, the one that it is a copy of.
  */
-Oid
+static Oid
 guard_root(Oid trigger, Oid *root)
 {
 	Relation catalog = table_open(TriggerRelationId, AccessShareLock);
@@ -371,7 +370,7 @@ read_shown(GuardRule *rule)
 	}
 }
 
-/* Returns the name of the guard that a trigger is of: its own, but for a label that helpers have. */
+/* Returns the name of the guard to which a trigger belongs: its own, without a helper's label. */
 static const char *
 guard_name(const Trigger *trigger)
 {
@@ -465,7 +464,7 @@ guard_of(const Trigger *trigger, Relation table)
 	for (int i = 0; i < table->trigdesc->numtriggers; i++)
 		if (all[i].tgfoid == trigger->tgfoid && OidIsValid(all[i].tgconstraint) &&
 			TRIGGER_FOR_BEFORE(trigger->tgtype) && !TRIGGER_FOR_UPDATE(trigger->tgtype) &&
-			strcmp(trigger->tgname, makeObjectName(all[i].tgname, NULL, "before")) == 0)
+			strcmp(trigger->tgname, guard_helper_name(all[i].tgname, "before")) == 0)
 			return &all[i];
 	return trigger;
 }

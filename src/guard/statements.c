@@ -78,7 +78,7 @@ guard_prepare(const char *statement, int parameters, Oid *types)
 	return plan;
 }
 
-/* Executes a statement that is expected to end in some way.  A query sees all that is committed. */
+/* Executes a statement, and checks its result code.  A query sees all committed rows. */
 void
 guard_execute(SPIPlanPtr plan, Datum *values, int expected)
 {
