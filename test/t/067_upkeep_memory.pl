@@ -54,8 +54,9 @@ $node->safe_psql('postgres', qq{
 	CREATE INDEX sets_s ON sets USING neardup (s);
 });
 
-# Memory allowed beyond maintenance_work_mem, for the statement and vacuum's dead rows.
-my $kb = 1024 + 2048;
+# Memory allowed beyond maintenance_work_mem, for the statement and vacuum's dead rows.  A server
+# with assertions marks each piece of memory, and keeps copies.
+my $kb = 1024 + 2048 + ($node->safe_psql('postgres', 'SHOW debug_assertions') eq 'on' ? 2048 : 0);
 
 # Runs a statement in a session that may take only so much more memory than it has.
 sub within_memory
