@@ -2,9 +2,10 @@
  * host.h: what the plain C layers need of the program that links them.
  *
  * base/, text/, compare/, sketch/, grouping/ and join/ do not use PostgreSQL.  They
- * allocate memory and check for interrupts through these functions.  The extension
- * implements them by palloc and CHECK_FOR_INTERRUPTS (neardup.c), the library by what its
- * program gives it (library/session.c), unit tests and fuzzers by malloc and a counter
+ * allocate memory, check for interrupts and write temporary files through these functions.
+ * The extension implements them by palloc, CHECK_FOR_INTERRUPTS (neardup.c) and BufFile
+ * (host_file.c), the library by what its program gives it and by files of its own
+ * (library/session.c, file.c), unit tests and fuzzers by malloc, a counter and tmpfile()
  * (test/unit/host.c).  Several threads may use the layers at once: tables that are made in
  * the first call are published atomically.
  */
@@ -63,6 +64,18 @@ host_count_steps(size_t *steps, size_t more)
 }
 
 extern uint64_t host_random_seed(void);
+
+/*
+ * A temporary file.  It has no name that others see, and the end of the call removes it in any
+ * case.  Positions are bytes from its start; a write may begin at its end or before.
+ */
+typedef struct HostFile HostFile;
+
+extern HostFile *host_file_create(void);
+extern void host_file_write(HostFile *file, uint64_t position, const void *bytes, size_t size);
+extern void host_file_read(HostFile *file, uint64_t position, void *bytes, size_t size);
+extern void host_file_close(HostFile *file);
+
 extern _Noreturn void host_refuse_size(const char *what);
 
 #endif

@@ -4,6 +4,9 @@
  */
 #include "dedup/dedup.h"
 
+#include <math.h>
+
+#include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "utils/builtins.h"
 
@@ -74,15 +77,14 @@ call_begin(FunctionCallInfo fcinfo, uint32 absent)
 	place_arguments(&call, PG_NARGS(), absent);
 	begin_rows(fcinfo);
 	call.id_type = TupleDescAttr(((ReturnSetInfo *) fcinfo->resultinfo)->setDesc, 0)->atttypid;
-	options->stats = palloc0(sizeof(CallStats));
 	options->function = fcinfo->flinfo->fn_oid;
 	place = place_not_null(fcinfo, &call, ARGUMENT_QUERY, "query");
 	call.query = text_to_cstring(PG_GETARG_TEXT_PP(place));
 	place = place_not_null(fcinfo, &call, ARGUMENT_THRESHOLD, "threshold");
-	options->threshold = PG_GETARG_FLOAT8(place);
-	check_threshold(options->threshold, NULL);
+	options->pair.threshold = PG_GETARG_FLOAT8(place);
+	check_threshold(options->pair.threshold, NULL);
 	place = place_not_null(fcinfo, &call, ARGUMENT_MULTISET, "multiset");
-	options->multiset = PG_GETARG_BOOL(place);
+	options->pair.multiset = PG_GETARG_BOOL(place);
 	place = call.place[ARGUMENT_AGAINST];
 	if (!PG_ARGISNULL(place))
 		call.against_query = text_to_cstring(PG_GETARG_TEXT_PP(place));
@@ -92,22 +94,45 @@ call_begin(FunctionCallInfo fcinfo, uint32 absent)
 	options->within = read_within(fcinfo, &call);
 	place = call.place[ARGUMENT_VERIFY];
 	if (!PG_ARGISNULL(place))
-		options->verify = share_argument(fcinfo, place, "verify");
+		options->pair.verify = share_argument(fcinfo, place, "verify");
 	place = place_not_null(fcinfo, &call, ARGUMENT_RECALL, "recall");
-	options->recall = share_argument(fcinfo, place, "recall");
+	options->pair.recall = share_argument(fcinfo, place, "recall");
 	if (call_choice(fcinfo, &call, ARGUMENT_MEASURE, "measure", "resemblance", "containment"))
-		options->measure = SET_CONTAINMENT;
+		options->pair.measure = SET_CONTAINMENT;
 	return call;
 }
 
-static Source *
-read_source(const Call *call, const char *name, const char *query, const Source *like)
+/* A function of PairOptions. */
+static void
+report_progress(void *state, int done, int parts)
 {
-	Source *source = source_read(name, query, call->options, like);
+	progress_parts(done, parts);
+}
 
-	call->options->stats->rows += source->rows;
-	call->options->stats->documents += source->documents;
-	return source;
+/* A function of PairOptions: tells the user how much memory makes files unnecessary. */
+static void
+report_files(void *state, const char *what, double bytes)
+{
+	ereport(NOTICE,
+			(errmsg("maintenance_work_mem does not hold all %s, so they are joined by way of temporary files",
+					what),
+			 errhint("Set maintenance_work_mem to %.0fMB to join them in memory.",
+					 ceil(bytes / (1024 * 1024)))));
+}
+
+/* Tells the engine of memory, workers and progress. */
+static void
+begin_engine(Call *call)
+{
+	PairOptions *pair = &call->options->pair;
+
+	pair->memory = (size_t) maintenance_work_mem * 1024;
+	pair->sides = call->against_query == NULL ? 1 : 2;
+	pair->run = workers_run;
+	pair->progress = report_progress;
+	pair->spilled = report_files;
+	pair->state = call->options;
+	pair->stats = &call->options->stats;
 }
 
 /* Are two rows of a call, of which one may be NO_ROW, judged ids that are compared? */
@@ -136,16 +161,17 @@ call_read(Call *call)
 {
 	Options *options = call->options;
 
+	begin_engine(call);
 	progress_begin();
 	options->ids = id_type(call->id_type);
 	if (call->verdicts_query != NULL)
 		options->verdicts = judged_read("verdicts", call->verdicts_query, &options->ids);
 	options->judged_alone &= options->verdicts != NULL;
-	call->source = read_source(call, "query", call->query, NULL);
+	call->source = source_read("query", call->query, options, NULL);
 	if (call->against_query != NULL)
 	{
 		progress_phase(PHASE_READING_AGAINST);
-		call->against = read_source(call, "against", call->against_query, call->source);
+		call->against = source_read("against", call->against_query, options, call->source);
 	}
 	if (options->verdicts != NULL)
 		judged_keep(options->verdicts, is_met, call);
@@ -153,33 +179,43 @@ call_read(Call *call)
 
 /* Reports what a call did. */
 static void
-report_counters(const CallStats *stats)
+report_counters(const Call *call)
 {
+	const Options *options = call->options;
+	const PairStats *stats = &options->stats;
+	const JoinStats *join = &stats->join;
+	const Documents *documents = call->source->documents;
+	const Documents *others = call->against != NULL ? call->against->documents : NULL;
+	uint64 candidates = join->candidates;
 	char *plan;
 
-	if (stats->sets)
-		plan = psprintf("partitions=%lld, pruned_by_length=%lld, pruned_by_frequency=%lld",
-						(long long) stats->partitions, (long long) stats->pruned_by_length,
-						(long long) stats->pruned_by_frequency);
+	if (call->source->sets)
+	{
+		candidates = join->pruned_by_length + join->pruned_by_frequency + join->compared;
+		plan = psprintf("partitions=%u, pruned_by_length=%llu, pruned_by_frequency=%llu",
+						join->partitions, (unsigned long long) join->pruned_by_length,
+						(unsigned long long) join->pruned_by_frequency);
+	}
 	else
 		plan = psprintf("groups=%d, radius=%d, raised=%d", stats->groups, stats->radius,
 						stats->one_more);
 	ereport(DEBUG1,
-			(errmsg_internal("rows_read=%lld, signatures=%lld, joins=%lld, %s, candidates=%lld, "
-							 "compared=%lld, pairs=%lld, workers=%d",
-							 (long long) stats->rows, (long long) stats->documents,
-							 (long long) stats->joins, plan, (long long) stats->candidates,
-							 (long long) stats->compared, (long long) stats->pairs,
-							 stats->workers)));
+			(errmsg_internal("rows_read=%llu, signatures=%llu, joins=%llu, %s, candidates=%llu, "
+							 "compared=%llu, pairs=%llu, workers=%d",
+							 (unsigned long long) documents->rows + (others ? others->rows : 0),
+							 (unsigned long long) documents->count + (others ? others->count : 0),
+							 (unsigned long long) stats->joins, plan,
+							 (unsigned long long) candidates, (unsigned long long) join->compared,
+							 (unsigned long long) stats->pairs, options->workers)));
 }
 
 /* Frees the sources, and reports the counters at DEBUG1. */
 void
 call_end(Call *call)
 {
+	report_counters(call);
 	source_end(call->source);
 	if (call->against != NULL)
 		source_end(call->against);
 	progress_end();
-	report_counters(call->options->stats);
 }

@@ -1,7 +1,7 @@
 /*
  * clusters.c: neardup_clusters().
  *
- * Documents join keepers as join/stars.h says; by containment, only keepers that contain
+ * Documents join keepers as join/stars.c says; by containment, only keepers that contain
  * them, except that keepers from "against" may also be what they contain.
  *
  * With verdicts, a unit takes the place of its documents, in the order of its first row.
@@ -21,16 +21,17 @@ static const uint32 *
 heads_of(const Clusters *clusters, const Source *source)
 {
 	const Units *units = clusters->units;
+	const Documents *documents = source->documents;
 	uint32 *head;
 
 	if (units == NULL)
-		return source->first;
-	head = clusters_allocate(source->documents, sizeof(uint32));
-	for (uint32 i = 0; i < source->documents; i++)
+		return documents->first;
+	head = clusters_allocate(documents->count, sizeof(uint32));
+	for (uint32 i = 0; i < documents->count; i++)
 	{
-		uint32 unit = units_of_row(units, source, source->first[i]);
+		uint32 unit = units_of_row(units, source, documents->first[i]);
 
-		head[i] = unit == NOT_JUDGED ? source->first[i] : units->member[unit].row;
+		head[i] = unit == NOT_JUDGED ? documents->first[i] : units->member[unit].row;
 	}
 	return head;
 }
@@ -41,14 +42,15 @@ is_judged(const Stars *stars, uint32 document)
 {
 	const Source *source = ((const Clusters *) stars)->source;
 
-	return source->judged[source->first[document]] != NOT_JUDGED;
+	return source->judged[source->documents->first[document]] != NOT_JUDGED;
 }
 
 /* Returns the unit of a document, or NOT_JUDGED. */
 static uint32
 unit_of_document(const Clusters *clusters, uint32 document)
 {
-	return units_of_row(clusters->units, clusters->source, clusters->source->first[document]);
+	return units_of_row(clusters->units, clusters->source,
+						clusters->source->documents->first[document]);
 }
 
 /* Returns whether the first row of a unit is a row of "against". */
@@ -83,29 +85,6 @@ is_allowed(const Stars *stars, uint32 document, uint32 keeper)
 
 /* ---- Stars --------------------------------------------------------------- */
 
-/* As Stars.may_join asks: by containment, a document joins none that is shorter. */
-static bool
-may_join(const Stars *stars, uint32 document, uint32 keeper)
-{
-	const Source *source = ((const Clusters *) stars)->source;
-
-	return document_length(source, document) <= document_length(source, keeper);
-}
-
-/* As Stars.join asks. */
-static bool
-join_lists(Stars *stars, const StarList *list, const StarList *keepers, StarSink sink)
-{
-	const Clusters *clusters = (const Clusters *) stars;
-	Documents left = {clusters->source, list->doc, list->count};
-	Documents right;
-
-	if (keepers == NULL)
-		return documents_join(&left, NULL, sink, stars);
-	right = (Documents){clusters->keepers, keepers->doc, keepers->count};
-	return documents_join(&left, &right, sink, stars);
-}
-
 /* A document and the row that stands for it. */
 typedef struct HeadedDocument
 {
@@ -113,27 +92,24 @@ typedef struct HeadedDocument
 	uint32 document;
 } HeadedDocument;
 
-/* Returns the documents in the order of their units, except those of units of "against". */
-static StarList
-documents_in_order(const Clusters *clusters)
+/* Orders the documents by their units, without those of units of "against". */
+static void
+order_documents(Clusters *clusters)
 {
-	uint32 documents = clusters->source->documents;
-	StarList list = star_list(documents);
-	uint32 *doc = (uint32 *) list.doc;
-	HeadedDocument *headed;
+	uint32 documents = clusters->source->documents->count;
+	HeadedDocument *headed = clusters_allocate(documents, sizeof(HeadedDocument));
+	uint32 *doc = clusters_allocate(documents, sizeof(uint32));
+	uint32 count = 0;
 
-	if (clusters->units == NULL)
-		return list;
-	list.count = 0;
-	headed = clusters_allocate(documents, sizeof(HeadedDocument));
 	for (uint32 i = 0; i < documents; i++)
 		if (!is_bound(clusters, unit_of_document(clusters, i)))
-			headed[list.count++] = (HeadedDocument){clusters->stars.first[i], i};
-	sort_records(headed, list.count, sizeof(HeadedDocument), sort_key_pair);
-	for (uint32 i = 0; i < list.count; i++)
+			headed[count++] = (HeadedDocument){clusters->stars.first[i], i};
+	sort_records(headed, count, sizeof(HeadedDocument), sort_key_pair);
+	for (uint32 i = 0; i < count; i++)
 		doc[i] = headed[i].document;
+	clusters->stars.order = doc;
+	clusters->stars.count = count;
 	pfree(headed);
-	return list;
 }
 
 /* Finds the keepers, and for each of the other documents its first keeper or its nearest. */
@@ -142,22 +118,28 @@ make_stars(Clusters *clusters)
 {
 	Stars *stars = &clusters->stars;
 
-	stars->documents = documents_in_order(clusters);
-	stars->next = clusters->source->next;
 	if (clusters->keepers != clusters->source)
 	{
-		stars->keeper_first = heads_of(clusters, clusters->keepers);
 		stars->keepers = clusters->keepers->documents;
+		stars->keeper_first = heads_of(clusters, clusters->keepers);
 	}
-	stars->join = join_lists;
-	if (clusters->source->options->measure == SET_CONTAINMENT)
-		stars->may_join = may_join;
 	if (clusters->units != NULL)
 	{
+		order_documents(clusters);
 		stars->waits = is_judged;
 		stars->is_allowed = is_allowed;
 	}
 	stars_make(stars);
+}
+
+/* Finds the connected components. */
+static void
+make_components(Clusters *clusters)
+{
+	if (clusters->units != NULL && clusters->units->pairs > 0)
+		components_by_similarity(clusters);
+	else
+		components_make(&clusters->stars);
 }
 
 /* ---- Results ------------------------------------------------------------ */
@@ -197,15 +179,16 @@ concerns_verdicts(const Clusters *clusters, uint32 row)
 static void
 find_similarities(Clusters *clusters, bool all)
 {
-	Source *source = clusters->source;
-	uint32 *document_of = documents_of_rows(clusters->keepers);
+	const Documents *documents = clusters->source->documents;
+	const Documents *keepers = clusters->keepers->documents;
+	uint32 *document_of = documents_of_rows(keepers);
 
-	for (uint32 document = 0; document < source->documents; document++)
+	for (uint32 document = 0; document < documents->count; document++)
 	{
 		uint32 last = NO_ROW;
 		double similarity = 1;
 
-		for_each_row(source, document, row)
+		for_each_row(documents, document, row)
 		{
 			uint32 keeper = clusters->stars.keeper[row];
 
@@ -215,7 +198,7 @@ find_similarities(Clusters *clusters, bool all)
 				similarity = NO_SIMILARITY;
 			else if (keeper != last)
 				similarity =
-					documents_similarity(clusters->keepers, document_of[keeper], source, document);
+					documents_similarity(keepers, document_of[keeper], documents, document);
 			last = keeper;
 			clusters->stars.similarity[row] = similarity;
 		}
@@ -241,15 +224,16 @@ put_clusters(const Clusters *clusters, ReturnSetInfo *result)
 	const Source *source = clusters->source;
 	const Source *keepers = clusters->keepers;
 	uint32 foreign = source != keepers;
-	uint32 *size = clusters_allocate(keepers->rows, sizeof(uint32));
+	uint32 rows = source->documents->rows;
+	uint32 *size = clusters_allocate(keepers->documents->rows, sizeof(uint32));
 
-	for (uint32 row = 0; row < source->rows; row++)
+	for (uint32 row = 0; row < rows; row++)
 		if (clusters->stars.keeper[row] != NO_ROW)
 			size[clusters->stars.keeper[row]]++;
-	for (uint32 row = 0; foreign && row < keepers->rows; row++)
+	for (uint32 row = 0; foreign && row < keepers->documents->rows; row++)
 		if (size[row] > 0)
 			put_row(result, keepers->id[row], keepers->id[row], 1, size[row] + 1);
-	for (uint32 row = 0; row < source->rows; row++)
+	for (uint32 row = 0; row < rows; row++)
 	{
 		uint32 keeper = clusters->stars.keeper[row];
 
@@ -276,7 +260,7 @@ check_components(const Call *call, bool nearest)
 				 errmsg("method 'components' cannot be combined with \"nearest\""),
 				 errdetail("A connected component has only one keeper."),
 				 errhint("Omit \"nearest\", or use method 'star'.")));
-	if (call->options->measure == SET_CONTAINMENT)
+	if (call->options->pair.measure == SET_CONTAINMENT)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("method 'components' cannot be combined with measure 'containment'"),
@@ -297,25 +281,23 @@ neardup_clusters(PG_FUNCTION_ARGS)
 	int nearest = call.place[ARGUMENT_NEAREST];
 	Clusters clusters = {.stars.nearest = !PG_ARGISNULL(nearest) && PG_GETARG_BOOL(nearest)};
 	Stars *stars = &clusters.stars;
-	Source *source;
+	uint32 rows;
 
 	if (components)
 		check_components(&call, stars->nearest);
 	call.options->judged_alone = true;
 	call_read(&call);
-	source = clusters.source = call.source;
-	clusters.keepers = call.against ? call.against : source;
+	clusters.source = call.source;
+	clusters.keepers = call.against ? call.against : call.source;
 	if (call.options->verdicts != NULL)
 		clusters.units =
-			units_make(call.options->verdicts, clusters.keepers, call.against ? source : NULL);
-	stars->first = heads_of(&clusters, source);
-	stars->keeper = clusters_allocate(source->rows, sizeof(uint32));
-	memset(stars->keeper, 0xFF, source->rows * sizeof(uint32)); /* NO_ROW */
-	stars->similarity = clusters_allocate(source->rows, sizeof(double));
-	stars->most_edges = (size_t) maintenance_work_mem * 1024 / 2 / sizeof(StarEdge);
-	stars->most_edges = Max(stars->most_edges, EDGES_MIN);
-	stars->room = EDGES_MIN;
-	stars->edge = clusters_allocate(EDGES_MIN, sizeof(StarEdge));
+			units_make(call.options->verdicts, clusters.keepers, call.against ? call.source : NULL);
+	rows = call.source->documents->rows;
+	stars->documents = call.source->documents;
+	stars->first = heads_of(&clusters, call.source);
+	stars->keeper = clusters_allocate(rows, sizeof(uint32));
+	memset(stars->keeper, 0xFF, rows * sizeof(uint32)); /* NO_ROW */
+	stars->similarity = clusters_allocate(rows, sizeof(double));
 	progress_phase(PHASE_JOINING);
 	(components ? make_components : make_stars)(&clusters);
 	progress_phase(PHASE_CLUSTERING);

@@ -1,68 +1,32 @@
 /*
- * components.c: connected components, for neardup_clusters().
+ * components.c: connected components with units that are judged different.
  *
- * If units are judged different, a component with two of them must be cut.  Its pairs are
+ * A component with two of them must be cut.  Its pairs are
  * taken from the most similar to the least, as a maximum spanning forest takes them, and a
  * pair of the forest that would bring two such units together is left out.  So each chain
  * between them is cut at its least similar pair.
  */
 #include "dedup/dedup.h"
 
+#include "base/forest.h"
 #include "base/sort.h"
 
-/* Trees of rows, for union and find. */
+/* Edges that there is always room for. */
+#define EDGES_MIN 32768
+
+/* The edges of the rows of a call, and the trees that they make. */
 typedef struct Forest
 {
 	const Clusters *clusters;
 	uint32 *parent; /* of each row */
 	uint32 *ring;   /* for each root: a unit of the tree that is judged different, or NOT_JUDGED */
 	uint32 *next;   /* the next such unit of the tree, for each; the last one's is the first */
+	Edge *edge;
+	size_t edges;
+	size_t room;
 } Forest;
 
-/* Makes a tree of each row. */
-static Forest
-forest_begin(const Clusters *clusters)
-{
-	uint32 rows = clusters->source->rows;
-	Forest forest = {.clusters = clusters, .parent = clusters_allocate(rows, sizeof(uint32))};
-
-	for (uint32 i = 0; i < rows; i++)
-		forest.parent[i] = i;
-	return forest;
-}
-
-/* Returns the root of a row's tree, and shortens the way to it. */
-static uint32
-root_of(uint32 *parent, uint32 row)
-{
-	while (parent[row] != row)
-		row = parent[row] = parent[parent[row]];
-	return row;
-}
-
-/* Joins the trees of two rows; the earlier root stays.  Returns false if they are one tree. */
-static bool
-forest_link(Forest *forest, uint32 a, uint32 b)
-{
-	uint32 x = root_of(forest->parent, a);
-	uint32 y = root_of(forest->parent, b);
-
-	forest->parent[Max(x, y)] = Min(x, y);
-	return x != y;
-}
-
-/* A PairSink. */
-static bool
-take_link(void *state, uint32 a, uint32 b, double similarity)
-{
-	Forest *forest = state;
-	const uint32 *first = forest->clusters->stars.first;
-
-	forest_link(forest, first[a], first[b]);
-	return true;
-}
-
-/* ---- Units that are judged different ------------------------------------- */
+/* ---- The maximum spanning forest ------------------------------------------ */
 
 /* A SortKey: the greatest similarity first. */
 static inline uint64
@@ -70,7 +34,7 @@ similarity_key(const void *record)
 {
 	uint64 bits;
 
-	memcpy(&bits, &((const StarEdge *) record)->similarity, sizeof(bits));
+	memcpy(&bits, &((const Edge *) record)->similarity, sizeof(bits));
 	return ~bits;
 }
 
@@ -78,65 +42,66 @@ similarity_key(const void *record)
 static inline uint64
 rows_key(const void *record)
 {
-	const StarEdge *edge = record;
+	const Edge *edge = record;
 
 	return (uint64) edge->first << 32 | edge->second;
 }
 
 /* Sorts edges by similarity, the greatest first, and equally similar ones by their rows. */
 static void
-sort_edges(StarEdge *edge, size_t edges)
+sort_edges(Edge *edge, size_t edges)
 {
 	size_t from = 0;
 
-	sort_records(edge, edges, sizeof(StarEdge), similarity_key);
+	sort_records(edge, edges, sizeof(Edge), similarity_key);
 	for (size_t i = 1; i <= edges; i++)
 		if (i == edges || edge[i].similarity != edge[from].similarity)
 		{
-			sort_records(edge + from, i - from, sizeof(StarEdge), rows_key);
+			sort_records(edge + from, i - from, sizeof(Edge), rows_key);
 			from = i;
 		}
 }
 
 /* Keeps only the edges of the maximum spanning forest, in order. */
 static void
-span(Clusters *clusters)
+span(Forest *forest)
 {
-	Forest forest = forest_begin(clusters);
-	Stars *stars = &clusters->stars;
+	uint32 *parent = forest_begin(forest->clusters->source->documents->rows);
 	size_t kept = 0;
 
-	sort_edges(stars->edge, stars->edges);
-	for (size_t i = 0; i < stars->edges; i++)
-		if (forest_link(&forest, stars->edge[i].first, stars->edge[i].second))
-			stars->edge[kept++] = stars->edge[i];
-	stars->edges = kept;
-	pfree(forest.parent);
+	sort_edges(forest->edge, forest->edges);
+	for (size_t i = 0; i < forest->edges; i++)
+		if (forest_link(parent, forest->edge[i].first, forest->edge[i].second))
+			forest->edge[kept++] = forest->edge[i];
+	forest->edges = kept;
+	pfree(parent);
 }
 
 /* A PairSink that keeps the pair.  A forest has fewer edges than half of the room. */
 static bool
 take_edge(void *state, uint32 a, uint32 b, double similarity)
 {
-	Clusters *clusters = state;
-	Stars *stars = &clusters->stars;
-	uint32 first = stars->first[a];
-	uint32 second = stars->first[b];
+	Forest *forest = state;
+	const uint32 *head = forest->clusters->stars.first;
+	uint32 first = head[a];
+	uint32 second = head[b];
 
 	if (first == second)
 		return true;
-	if (stars->edges == stars->limit)
-		span(clusters);
-	stars_add_edge(stars, Min(first, second), Max(first, second), similarity);
+	if (forest->edges == forest->room)
+		span(forest);
+	forest->edge[forest->edges++] = (Edge){Max(first, second), Min(first, second), similarity};
 	return true;
 }
+
+/* ---- Units that are judged different ------------------------------------- */
 
 /* Makes the rings of the units that are judged different. */
 static void
 make_rings(Forest *forest)
 {
 	const Units *units = forest->clusters->units;
-	uint32 rows = forest->clusters->source->rows;
+	uint32 rows = forest->clusters->source->documents->rows;
 
 	forest->ring = clusters_allocate(rows, sizeof(uint32));
 	memset(forest->ring, 0xFF, rows * sizeof(uint32)); /* NOT_JUDGED */
@@ -157,7 +122,7 @@ differs_from(Forest *forest, uint32 unit, uint32 root)
 	const UnitMember *member = units->member + unit;
 
 	for (uint32 i = member->first; i < member->end; i++)
-		if (root_of(forest->parent, units->member[units->different[i].other].row) == root)
+		if (forest_root(forest->parent, units->member[units->different[i].other].row) == root)
 			return true;
 	return false;
 }
@@ -184,8 +149,8 @@ trees_differ(Forest *forest, uint32 x, uint32 y)
 static void
 link_if_allowed(Forest *forest, uint32 a, uint32 b)
 {
-	uint32 x = root_of(forest->parent, a);
-	uint32 y = root_of(forest->parent, b);
+	uint32 x = forest_root(forest->parent, a);
+	uint32 y = forest_root(forest->parent, b);
 	uint32 earlier = Min(x, y);
 	uint32 later = Max(x, y);
 
@@ -203,46 +168,41 @@ link_if_allowed(Forest *forest, uint32 a, uint32 b)
 		*one = *other;
 		*other = next;
 	}
-	forest_link(forest, x, y);
+	(void) forest_link(forest->parent, x, y);
 }
 
-/* Joins trees by the most similar pairs first. */
+/* Allocates room for edges: half of the memory, but twice those that a forest can have. */
 static void
-link_by_similarity(Clusters *clusters, Forest *forest)
+begin_edges(Forest *forest)
 {
-	Documents all = all_documents(clusters->source);
-	Stars *stars = &clusters->stars;
+	const Documents *documents = forest->clusters->source->documents;
+	size_t held = documents->options->memory / 2 / sizeof(Edge);
 
-	stars->limit = Max(stars->most_edges, (size_t) clusters->source->rows * 2);
-	documents_join(&all, NULL, take_edge, clusters);
-	span(clusters);
-	make_rings(forest);
-	for (size_t i = 0; i < stars->edges; i++)
-		link_if_allowed(forest, stars->edge[i].first, stars->edge[i].second);
+	forest->room = Max(held, Max((size_t) documents->rows * 2, EDGES_MIN));
+	forest->edge = palloc_extended(forest->room * sizeof(Edge), MCXT_ALLOC_HUGE);
 }
 
-/* ---- Components ------------------------------------------------------------ */
-
-/* Finds connected components; the first row of each is its keeper. */
+/* Finds components by the most similar pairs first; the first row of each is its keeper. */
 void
-make_components(Clusters *clusters)
+components_by_similarity(Clusters *clusters)
 {
-	Source *source = clusters->source;
-	Forest forest = forest_begin(clusters);
-	Documents all = all_documents(source);
+	const Documents *documents = clusters->source->documents;
+	DocumentList all = all_documents(clusters->source->documents);
+	Forest forest = {.clusters = clusters, .parent = forest_begin(documents->rows)};
+	uint32 *keeper = clusters->stars.keeper;
 
-	if (clusters->units != NULL && clusters->units->pairs > 0)
-		link_by_similarity(clusters, &forest);
-	else
-		documents_join(&all, NULL, take_link, &forest);
-	for (uint32 i = 0; i < source->documents; i++)
+	begin_edges(&forest);
+	(void) pairs_join(&all, NULL, UINT64_MAX, take_edge, &forest);
+	span(&forest);
+	make_rings(&forest);
+	for (size_t i = 0; i < forest.edges; i++)
+		link_if_allowed(&forest, forest.edge[i].first, forest.edge[i].second);
+	for (uint32 i = 0; i < documents->count; i++)
 	{
-		uint32 head = clusters->stars.first[i];
-		uint32 root = root_of(forest.parent, head);
+		uint32 root = forest_root(forest.parent, clusters->stars.first[i]);
 
-		clusters->stars.keeper[head] = root;
-		for_each_row(source, i, row) clusters->stars.keeper[row] = root;
-		host_check_interrupts();
+		keeper[clusters->stars.first[i]] = root;
+		for_each_row(documents, i, row) keeper[row] = root;
+		host_check_interrupts_at(i);
 	}
-	pfree(forest.parent);
 }

@@ -59,9 +59,9 @@ take_documents(void *state, uint32 a, uint32 b, double similarity)
 	Pairs *pairs = state;
 	bool first_only = pairs->left == pairs->right && !pairs->all;
 
-	for_each_row(pairs->left, a, x)
+	for_each_row(pairs->left->documents, a, x)
 	{
-		for_each_row(pairs->right, b, y)
+		for_each_row(pairs->right->documents, b, y)
 		{
 			put_pair(pairs, x, y, similarity);
 			if (!pairs->all)
@@ -77,13 +77,13 @@ take_documents(void *state, uint32 a, uint32 b, double similarity)
 static void
 put_equal_rows(Pairs *pairs)
 {
-	Source *source = pairs->left;
+	const Documents *documents = pairs->left->documents;
 
-	for (uint32 document = 0; document < source->documents; document++)
+	for (uint32 document = 0; document < documents->count; document++)
 	{
-		for_each_row(source, document, a)
+		for_each_row(documents, document, a)
 		{
-			for (uint32 b = source->next[a]; b != NO_ROW; b = source->next[b])
+			for (uint32 b = documents->next[a]; b != NO_ROW; b = documents->next[b])
 				put_pair(pairs, a, b, 1);
 			if (!pairs->all)
 				break;
@@ -96,8 +96,8 @@ put_equal_rows(Pairs *pairs)
 static void
 put_same(Pairs *pairs)
 {
-	const uint32 *left_document = documents_of_rows(pairs->left);
-	const uint32 *right_document = documents_of_rows(pairs->right);
+	const uint32 *left_document = documents_of_rows(pairs->left->documents);
+	const uint32 *right_document = documents_of_rows(pairs->right->documents);
 	int sides = pairs->left == pairs->right ? 1 : 2;
 
 	for (uint32 v = 0; v < pairs->verdicts->count; v++)
@@ -113,8 +113,8 @@ put_same(Pairs *pairs)
 			if (verdict->reported[side] || !rows_may_meet(pairs->left, a, pairs->right, b))
 				continue;
 			if (left_document[a] != NO_DOCUMENT && right_document[b] != NO_DOCUMENT)
-				similarity = documents_similarity(pairs->left, left_document[a], pairs->right,
-												  right_document[b]);
+				similarity = documents_similarity(pairs->left->documents, left_document[a],
+												  pairs->right->documents, right_document[b]);
 			put_pair(pairs, a, b, similarity);
 		}
 	}
@@ -131,8 +131,8 @@ neardup_pairs(PG_FUNCTION_ARGS)
 	Call call = call_begin(fcinfo, ARGUMENT_BIT(ARGUMENT_METHOD) | ARGUMENT_BIT(ARGUMENT_NEAREST));
 	bool all = call_choice(fcinfo, &call, ARGUMENT_EQUAL, "equal", "first", "all");
 	Pairs pairs;
-	Documents left;
-	Documents right;
+	DocumentList left;
+	DocumentList right;
 
 	call_read(&call);
 	pairs = (Pairs){.result = (ReturnSetInfo *) fcinfo->resultinfo,
@@ -140,10 +140,10 @@ neardup_pairs(PG_FUNCTION_ARGS)
 					.right = call.against ? call.against : call.source,
 					.all = all,
 					.verdicts = call.options->verdicts};
-	left = all_documents(pairs.left);
-	right = all_documents(pairs.right);
+	left = all_documents(pairs.left->documents);
+	right = all_documents(pairs.right->documents);
 	progress_phase(PHASE_JOINING);
-	documents_join(&left, call.against ? &right : NULL, take_documents, &pairs);
+	(void) pairs_join(&left, call.against ? &right : NULL, UINT64_MAX, take_documents, &pairs);
 	if (call.against == NULL)
 		put_equal_rows(&pairs);
 	if (pairs.verdicts != NULL)

@@ -12,7 +12,6 @@
 
 #include "types/query.h"
 
-
 #define ROOM_MIN 1024
 
 /* Row numbers must fit into the hash tables of a join. */
@@ -28,31 +27,33 @@ typedef struct Reader
 
 /* ---- Rows and their ids ------------------------------------------------- */
 
-/* Appends a row that belongs to no document yet, and returns its number. */
-static uint32
-add_row(Reader *reader, Datum id)
+/* Raises an error if there are too many rows, and makes room for one more. */
+static void
+reserve_row(Source *source, uint32 row)
 {
-	Source *source = reader->source;
-	const IdType *ids = &source->options->ids;
-	uint32 row = source->rows;
-
 	if (row >= ROWS_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("\"%s\" returns more than %u rows", source->name, ROWS_MAX),
 				 errhint("Compare the rows part by part, with \"against\".")));
-	if (row == source->row_room)
-	{
-		source->row_room *= 2;
-		source->id = repalloc_huge(source->id, source->row_room * sizeof(Datum));
-		source->next = repalloc_huge(source->next, source->row_room * sizeof(uint32));
-		if (source->class != NULL)
-			source->class = repalloc_huge(source->class, source->row_room * sizeof(uint32));
-		if (source->judged != NULL)
-			source->judged = repalloc_huge(source->judged, source->row_room * sizeof(uint32));
-	}
+	if (row < source->row_room)
+		return;
+	source->row_room *= 2;
+	source->id = repalloc_huge(source->id, source->row_room * sizeof(Datum));
+	if (source->judged != NULL)
+		source->judged = repalloc_huge(source->judged, source->row_room * sizeof(uint32));
+}
+
+/* Keeps the id of the row that comes next. */
+static void
+add_id(Reader *reader, Datum id)
+{
+	Source *source = reader->source;
+	const IdType *ids = &source->options->ids;
+	uint32 row = source->documents->rows;
+
+	reserve_row(source, row);
 	id = source->id[row] = id_copy(ids, reader->id_type, id, source->context);
-	source->next[row] = NO_ROW;
 	if (row > 0 && reader->ascending)
 		reader->ascending = id_compare(ids, source->id[row - 1], id) < 0;
 	if (source->judged != NULL)
@@ -61,10 +62,8 @@ add_row(Reader *reader, Datum id)
 		if (source->judged[row] != NOT_JUDGED)
 			source->judged_row[source->judged[row]] = row;
 	}
-	source->rows++;
-	if (source->rows % PROGRESS_STEP == 0)
-		progress_rows(source->rows);
-	return row;
+	if ((row + 1) % PROGRESS_STEP == 0)
+		progress_rows(row + 1);
 }
 
 static int
@@ -82,12 +81,14 @@ check_ids(Reader *reader)
 	const IdType *ids = &source->options->ids;
 	Datum *id;
 
-	if (reader->ascending || source->rows < 2)
+	uint32 rows = source->documents->rows;
+
+	if (reader->ascending || rows < 2)
 		return;
-	id = MemoryContextAllocHuge(CurrentMemoryContext, source->rows * sizeof(Datum));
-	memcpy(id, source->id, source->rows * sizeof(Datum));
-	qsort_arg(id, source->rows, sizeof(Datum), compare_for_sort, (void *) ids);
-	for (uint32 i = 1; i < source->rows; i++)
+	id = MemoryContextAllocHuge(CurrentMemoryContext, rows * sizeof(Datum));
+	memcpy(id, source->id, rows * sizeof(Datum));
+	qsort_arg(id, rows, sizeof(Datum), compare_for_sort, (void *) ids);
+	for (uint32 i = 1; i < rows; i++)
 	{
 		if (id_compare(ids, id[i - 1], id[i]) == 0)
 			ereport(ERROR,
@@ -99,27 +100,123 @@ check_ids(Reader *reader)
 	pfree(id);
 }
 
+/* ---- Values ------------------------------------------------------------- */
+
+static void
+add_context(void *row)
+{
+	errcontext("%s", (const char *) row);
+}
+
+/* Names the row that comes next in the error that its value is about to cause. */
+static void
+name_row(const Source *source)
+{
+	ErrorContextCallback *context = palloc(sizeof(ErrorContextCallback));
+
+	context->previous = error_context_stack;
+	context->callback = add_context;
+	context->arg = psprintf("row of \"%s\" with id %s", source->name,
+							id_text(&source->options->ids, source->id[source->documents->rows]));
+	error_context_stack = context;
+}
+
+/* Takes the shape of the first value. */
+static void
+take_shape(Source *source, const SignatureHeader *shape)
+{
+	if (!source->shaped)
+		source->documents->shape = *shape;
+	source->shaped = true;
+}
+
+/* Takes a signature for a row.  Returns whether it is not empty. */
+static bool
+take_signature(Source *source, Datum value, DocumentRow *row)
+{
+	Signature signature = signature_of_datum(value);
+
+	take_shape(source, &signature.header);
+	if (!signature_comparable(&source->documents->shape, &signature.header))
+	{
+		name_row(source);
+		signature_refuse_pair(&source->documents->shape, &signature.header);
+	}
+	row->symbols = signature_is_empty(&signature) ? NULL : signature.symbols;
+	return row->symbols != NULL;
+}
+
+/* Raises an error, which names the row, unless a set has a recipe and scheme. */
+static void
+check_recipe(const Source *source, const SignatureHeader *shape, const Shingles *shingles)
+{
+	if (shape->version != shingles->version || shape->scheme != shingles->scheme)
+		name_row(source);
+	check_same_recipe(shape->version, shape->scheme, shingles->version, shingles->scheme);
+}
+
+/* Takes a set for a row. */
+static void
+take_set(Source *source, Datum value, Bag *bag, DocumentRow *row)
+{
+	Shingles *shingles = shingles_of_datum(value);
+	SignatureHeader shape = {.version = shingles->version, .scheme = shingles->scheme};
+
+	take_shape(source, &shape);
+	check_recipe(source, &source->documents->shape, shingles);
+	*bag = shingles_bag(shingles);
+	row->bag = bag;
+}
+
+/* Takes a set that belongs to a signature. */
+static void
+take_evidence(Source *source, Datum value, Bag *bag, DocumentRow *row)
+{
+	Shingles *shingles = shingles_of_datum(value);
+
+	if (!source->verified)
+		source->evidence =
+			(SignatureHeader){.version = shingles->version, .scheme = shingles->scheme};
+	source->verified = true;
+	check_recipe(source, &source->evidence, shingles);
+	*bag = shingles_bag(shingles);
+	row->evidence = bag;
+}
+
 /* A RowSink. */
 static bool
 take_row(void *state, const Datum *values, const bool *nulls)
 {
 	Reader *reader = state;
 	Source *source = reader->source;
-	bool verified = source->options->verify > 0;
-	uint32 row;
+	const Options *options = source->options;
+	bool verified = options->pair.verify > 0;
+	uint32 row = source->documents->rows;
+	MemoryContext old = MemoryContextSwitchTo(source->context);
+	DocumentRow added = {.class = NO_CLASS};
+	Bag bag;
 
 	if (nulls[0])
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("\"%s\" returns a row whose id is null", source->name),
 				 errhint("Exclude such rows with WHERE ... IS NOT NULL.")));
-	row = add_row(reader, values[0]);
-	if (source->class != NULL)
-		source->class[row] = within_class(source->options->within, values, nulls);
-	if (source->class != NULL && source->class[row] == NO_CLASS)
-		return true;
-	if (!nulls[1] && !(verified && nulls[2]))
-		documents_add(source, row, values[1], verified ? &values[2] : NULL);
+	add_id(reader, values[0]);
+	MemoryContextSwitchTo(old);
+	if (options->within != NULL)
+		added.class = within_class(options->within, values, nulls);
+	added.alone = options->judged_alone && source->judged[row] != NOT_JUDGED;
+	if ((options->within == NULL || added.class != NO_CLASS) && !nulls[1] &&
+		!(verified && nulls[2]))
+	{
+		if (source->sets)
+			take_set(source, values[1], &bag, &added);
+		else if (take_signature(source, values[1], &added) && verified)
+			take_evidence(source, values[2], &bag, &added);
+	}
+	MemoryContextSwitchTo(source->context);
+	documents_add(source->documents, &added);
+	MemoryContextSwitchTo(old);
 	return true;
 }
 
@@ -132,7 +229,7 @@ hint_columns(const Source *source)
 	const char *id = format_type_be(source->options->ids.type);
 	const char *rest = source->options->within == NULL ? "" : ", then the columns of \"within\"";
 
-	if (source->options->verify > 0)
+	if (source->options->pair.verify > 0)
 		return errhint("Return an id of type %s, a signature (minhash or simhash) and shingles%s.",
 					   id, rest);
 	return errhint("Return an id of type %s and a signature (minhash, simhash or shingles)%s.", id,
@@ -188,7 +285,7 @@ check_id_column(const Source *source, TupleDesc row_type)
 static void
 check_columns(Source *source, TupleDesc row_type, const Source *like)
 {
-	bool verified = source->options->verify > 0;
+	bool verified = source->options->pair.verify > 0;
 	int first = verified ? 3 : 2;
 	Within *within = source->options->within;
 	int columns = first + (within == NULL ? 0 : within->columns);
@@ -205,7 +302,7 @@ check_columns(Source *source, TupleDesc row_type, const Source *like)
 	source->sets = type == shingles;
 	if (!is_signature(source, type))
 		ereport(ERROR, (wrong_column(source->name, row_type, 1), hint_signature(source, row_type)));
-	if (!source->sets && source->options->measure == SET_CONTAINMENT)
+	if (!source->sets && source->options->pair.measure == SET_CONTAINMENT)
 		ereport(ERROR,
 				(wrong_column(source->name, row_type, 1),
 				 errdetail("A containment estimated from signatures has an error that exceeds most answers."),
@@ -230,40 +327,41 @@ check_columns(Source *source, TupleDesc row_type, const Source *like)
 
 /* Creates an empty source in a memory context of its own. */
 static Source *
-source_begin(const char *name, const Options *options, const Source *like)
+source_begin(const char *name, const Options *options)
 {
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "neardup source", ALLOCSET_DEFAULT_SIZES);
 	Source *source = MemoryContextAllocZero(context, sizeof(Source));
 
 	source->context = context;
-	source->owner = CurrentResourceOwner;
 	source->name = name;
 	source->options = options;
-	source->row_room = source->document_room = ROOM_MIN;
+	source->row_room = ROOM_MIN;
 	source->id = MemoryContextAlloc(context, ROOM_MIN * sizeof(Datum));
-	source->next = MemoryContextAlloc(context, ROOM_MIN * sizeof(uint32));
-	source->first = MemoryContextAlloc(context, ROOM_MIN * sizeof(uint32));
-	source->last = MemoryContextAlloc(context, ROOM_MIN * sizeof(uint32));
-	source->set = MemoryContextAlloc(context, ROOM_MIN * sizeof(StoredSet));
-	source->set_context = AllocSetContextCreate(context, "neardup sets", ALLOCSET_DEFAULT_SIZES);
-	if (options->within != NULL)
-		source->class = MemoryContextAlloc(context, ROOM_MIN * sizeof(uint32));
 	if (options->verdicts != NULL)
 	{
 		source->judged = MemoryContextAlloc(context, ROOM_MIN * sizeof(uint32));
 		source->judged_row = judged_rows(options->verdicts);
 	}
-	if (options->verify > 0)
-		source->evidence = MemoryContextAlloc(context, ROOM_MIN * sizeof(int64));
-	source->blobs = (Blobs){.context = context, .owner = source->owner};
+	return source;
+}
+
+/* Begins the documents of a source, with the shape of another one if that has values. */
+static void
+begin_documents(Source *source, const Source *like)
+{
+	MemoryContext old = MemoryContextSwitchTo(source->context);
+
+	source->documents = documents_begin(&source->options->pair, source->sets,
+										source->options->within != NULL);
+	if (like != NULL && like->shaped)
+		take_shape(source, &like->documents->shape);
 	if (like != NULL)
 	{
-		source->shaped = like->shaped;
-		source->shape = like->shape;
+		source->verified = like->verified;
+		source->evidence = like->evidence;
 	}
-	documents_begin(source);
-	return source;
+	MemoryContextSwitchTo(old);
 }
 
 /*
@@ -273,19 +371,23 @@ source_begin(const char *name, const Options *options, const Source *like)
 Source *
 source_read(const char *name, const char *query, const Options *options, const Source *like)
 {
-	Source *source = source_begin(name, options, like);
+	Source *source = source_begin(name, options);
 	Reader reader = {.source = source, .ascending = true};
+	MemoryContext old;
 	SPIPlanPtr plan;
 
 	SPI_connect();
 	plan = query_prepare(name, query, CURSOR_OPT_PARALLEL_OK, "SELECT id, sig FROM docs");
 	check_columns(source, query_columns(plan), like);
+	begin_documents(source, like);
 	reader.id_type = id_column_type(&options->ids, TupleDescAttr(query_columns(plan), 0)->atttypid);
 	query_rows(plan, take_row, &reader);
 	SPI_finish();
-	progress_rows(source->rows);
+	progress_rows(source->documents->rows);
 	check_ids(&reader);
-	documents_end(source);
+	old = MemoryContextSwitchTo(source->context);
+	documents_done(source->documents);
+	MemoryContextSwitchTo(old);
 	return source;
 }
 
@@ -293,8 +395,21 @@ source_read(const char *name, const char *query, const Options *options, const S
 void
 source_end(Source *source)
 {
-	if (source->records != NULL)
-		records_end(source->records);
-	blobs_end(&source->blobs);
+	documents_end(source->documents);
 	MemoryContextDelete(source->context);
+}
+
+/* Returns the document of each row, or NO_DOCUMENT. */
+uint32 *
+documents_of_rows(const Documents *documents)
+{
+	uint32 *result = palloc_extended(Max(documents->rows, 1) * sizeof(uint32), MCXT_ALLOC_HUGE);
+
+	memset(result, 0xFF, documents->rows * sizeof(uint32)); /* NO_DOCUMENT */
+	for (uint32 document = 0; document < documents->count; document++)
+	{
+		for_each_row(documents, document, row) result[row] = document;
+		host_check_interrupts_at(document);
+	}
+	return result;
 }

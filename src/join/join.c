@@ -229,6 +229,17 @@ symbols_at(const Pass *pass, const Sorted *sorted, uint32_t place)
 	return sorted->side->packed + document_at(sorted, place) * pass->join->stride;
 }
 
+/* Returns the label of the document at a place. */
+static inline uint32_t
+label_at(const Pass *pass, const Sorted *sorted, uint32_t place)
+{
+	uint32_t document = document_at(sorted, place);
+
+	if (pass->join->entries)
+		document = ((const JoinEntry *) symbols_at(pass, sorted, place))->place;
+	return pass->join->labels.label[document];
+}
+
 /* Emits a pair. */
 static void
 emit_pair(Pass *pass, uint32_t a, uint32_t b, int distance)
@@ -236,6 +247,8 @@ emit_pair(Pass *pass, uint32_t a, uint32_t b, int distance)
 	const SymbolJoin *join = pass->join;
 	bool swap = pass->other == &pass->left && a > b;
 
+	if (join->labels.label != NULL && !join->entries)
+		labels_connect(&join->labels, a, b);
 	pass->stopped = !join->emit(join->state, swap ? b : a, swap ? a : b, distance);
 }
 
@@ -286,10 +299,21 @@ flush_hits(Pass *pass)
 		compare_hits(pass);
 }
 
+/* Returns whether two documents are known to be connected. */
+static bool
+are_connected(const Pass *pass, uint32_t i, uint32_t j)
+{
+	return pass->join->labels.label != NULL &&
+		labels_connected(&pass->join->labels, label_at(pass, &pass->left, i),
+						 label_at(pass, pass->other, j));
+}
+
 /* Collects a pair whose prefixes are within the distance. */
 static void
 add_hit(Pass *pass, uint32_t i, uint32_t j)
 {
+	if (are_connected(pass, i, j))
+		return;
 	pass->hit[pass->hits][0] = i;
 	pass->hit[pass->hits][1] = j;
 	if (++pass->hits == HITS)
@@ -352,7 +376,7 @@ compare_with_run(Pass *pass, Range left, uint32_t run, const PrefixRun *loaded, 
 
 /* Compares ranges, or all pairs of left and right documents with left before right. */
 static void
-compare_ranges(Pass *pass, Range left, Range right, bool same)
+compare_runs(Pass *pass, Range left, Range right, bool same)
 {
 	PrefixRun loaded;
 
@@ -364,12 +388,58 @@ compare_ranges(Pass *pass, Range left, Range right, bool same)
 		prefixes_load(&pass->shape, pass->other->prefix + (size_t) run * pass->shape.words,
 					  documents, &loaded);
 		if (same)
-			with.end = run + documents;
+			with.end = Min(left.end, run + documents);
 		compare_with_run(pass, with, run, &loaded, same);
 		pass->stats.candidates += (uint64_t) (with.end - with.first) * documents;
-		if (same)
+		if (same && left.first <= run)
 			pass->stats.candidates -= (uint64_t) documents * (documents + 1) / 2;
 	}
+}
+
+/* Left documents that are compared with right ones before labels are looked at again, at most. */
+#define LABELLED_STEP 4096
+
+/* Returns the end of the documents from a place on that have one label, at most `end`. */
+static uint32_t
+label_end(const Pass *pass, const Sorted *sorted, uint32_t place, uint32_t end)
+{
+	uint32_t label = label_at(pass, sorted, place);
+
+	while (++place < end && label_at(pass, sorted, place) == label)
+		;
+	return place;
+}
+
+/* The same, for documents with labels: skips documents that are known to be connected. */
+static void
+compare_labelled(Pass *pass, Range left, Range right, bool same)
+{
+	Range l = left;
+	Range r;
+
+	for (; l.first < left.end && !pass->stopped; l.first = l.end)
+	{
+		l.end = label_end(pass, &pass->left, l.first, Min(left.end, l.first + LABELLED_STEP));
+		for (r = right; r.first < right.end && !pass->stopped; r.first = r.end)
+		{
+			r.end = label_end(pass, pass->other, r.first, Min(right.end, r.first + RUN));
+			if (same && r.end <= l.first)
+				continue;
+			host_count_steps(&pass->steps, r.end - r.first);
+			if (!are_connected(pass, l.first, r.first))
+				compare_runs(pass, l, r, same && r.first < l.end);
+		}
+	}
+}
+
+/* Compares ranges, or all pairs of left and right documents with left before right. */
+static void
+compare_ranges(Pass *pass, Range left, Range right, bool same)
+{
+	if (pass->join->labels.label != NULL)
+		compare_labelled(pass, left, right, same);
+	else
+		compare_runs(pass, left, right, same);
 }
 
 /* ---- Comparing one with few --------------------------------------------- */

@@ -13,6 +13,8 @@
 #define NEARDUP_JOIN_JOIN_H
 
 #include "grouping/grouping.h"
+#include "join/labels.h"
+#include "join/stats.h"
 
 /* The least bytes from one document to the next: the symbols, and zeros up to a whole word. */
 #define JOIN_STRIDE(k, b) ((SYMBOL_BYTES(k, b) + 7) / 8 * 8)
@@ -57,13 +59,6 @@ typedef struct JoinSlice
 	bool new_left;   /* the documents on the left are others than before */
 } JoinSlice;
 
-/* Counts pairs, once for each group that compares them. */
-typedef struct JoinStats
-{
-	uint64_t candidates; /* in buckets within the radius, so their prefixes were compared */
-	uint64_t compared;   /* as a whole, since their prefixes are near enough */
-} JoinStats;
-
 typedef struct SymbolJoin
 {
 	int k;
@@ -81,6 +76,7 @@ typedef struct SymbolJoin
 	void *next_state;
 	JoinSlice slice;  /* of the group that next returns; bits is 0: all of it */
 	JoinStats *stats; /* added to after each group or part; or NULL */
+	JoinLabels labels; /* of the documents of left; label is NULL if there are none */
 } SymbolJoin;
 
 /* ---- Plans (join_plan.c) ------------------------------------------------ */

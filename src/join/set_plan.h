@@ -7,6 +7,7 @@
 #ifndef NEARDUP_JOIN_SET_PLAN_H
 #define NEARDUP_JOIN_SET_PLAN_H
 
+#include "join/pairs.h"
 #include "join/set_items.h"
 
 /* A document in the list of one of its rarest items. */
@@ -36,15 +37,6 @@ typedef struct SetPlan
 /* The parts of a join, joined one after the other. */
 #define SET_PARTS 128
 
-/* An array of a plan. */
-typedef struct SetArray
-{
-	void **place; /* of the pointer in the plan */
-	size_t bytes;
-} SetArray;
-
-#define SET_ARRAYS 6
-
 /* Returns the number of the list of a rank. */
 static inline size_t
 set_list(const SetJoin *join, const SetPlan *plan, uint32_t rank, bool of_right)
@@ -57,11 +49,12 @@ typedef struct SetJoiner SetJoiner;
 
 extern bool set_plan(const SetJoin *join, SetPlan *plan);
 extern void set_plan_lists(const SetJoin *join, SetPlan *plan, size_t ranks);
-extern void set_plan_arrays(SetPlan *plan, SetArray *array);
+extern void set_plan_arrays(const SetPlan *plan, PairArray *array);
+extern void set_plan_attach(SetPlan *plan, const PairArray *array);
 extern void set_plan_free(SetPlan *plan);
 extern size_t set_run_bytes(const SetPlan *plan);
-extern bool set_run(const SetJoin *join, const SetPlan *plan, SetJoinStats *stats);
-extern SetJoiner *set_join_begin(const SetJoin *join, const SetPlan *plan, SetJoinStats *stats);
+extern bool set_run(const SetJoin *join, const SetPlan *plan, JoinStats *stats);
+extern SetJoiner *set_join_begin(const SetJoin *join, const SetPlan *plan, JoinStats *stats);
 extern size_t set_join_seek(SetJoiner *joiner, const SetDocument *document, uint32_t number,
 							uint32_t from, uint32_t to);
 extern size_t set_join_cut(SetJoiner *joiner, uint32_t end);

@@ -95,7 +95,7 @@ struct SetJoiner
 {
 	const SetJoin *join;
 	const SetPlan *plan;
-	SetJoinStats *stats;
+	JoinStats *stats;
 	size_t *first; /* of each list, whose document is not too short by now */
 	uint32_t *met; /* by document: the last document that it has met, plus 1 */
 	Needed needed[NEEDED];
@@ -179,6 +179,16 @@ overlap(const SetItems *items, const Seeker *seeker, const SetPosting *posting, 
 	return shared;
 }
 
+/* Returns whether two documents of one list are known to be connected. */
+static inline bool
+are_connected(const SetJoiner *joiner, const SetDocument *x, const SetDocument *y)
+{
+	const JoinLabels *labels = &joiner->join->labels;
+
+	return labels->label != NULL &&
+		labels_connected(labels, labels->label[x->bag], labels->label[y->bag]);
+}
+
 /* Compares the seeker and a listed document at the first item that they share. */
 static void
 meet(SetJoiner *joiner, const Seeker *seeker, const SetPosting *posting)
@@ -207,6 +217,8 @@ meet(SetJoiner *joiner, const Seeker *seeker, const SetPosting *posting)
 	host_count_steps(&joiner->steps, x->items + (size_t) y->items);
 	if (shared < needed)
 		return;
+	if (join->labels.label != NULL)
+		labels_connect(&join->labels, x->bag, y->bag);
 	joiner->found =
 		host_grow(joiner->found, &joiner->found_room, joiner->founds + 1, sizeof(FoundSets));
 	joiner->found[joiner->founds++] =
@@ -247,7 +259,8 @@ read_list(SetJoiner *joiner, const Seeker *seeker, uint32_t rank, bool of_right)
 		if (*met == seeker->number + 1 || is_of_other_rank(plan, posting, rank))
 			continue;
 		*met = seeker->number + 1;
-		meet(joiner, seeker, posting);
+		if (!are_connected(joiner, seeker->document, plan->items.document + posting->document))
+			meet(joiner, seeker, posting);
 	}
 }
 
@@ -333,7 +346,7 @@ set_run_bytes(const SetPlan *plan)
 
 /* Prepares to search the lists of a plan.  Searches add to stats. */
 SetJoiner *
-set_join_begin(const SetJoin *join, const SetPlan *plan, SetJoinStats *stats)
+set_join_begin(const SetJoin *join, const SetPlan *plan, JoinStats *stats)
 {
 	SetJoiner *joiner = host_alloc(sizeof(SetJoiner));
 	size_t documents = plan->items.documents;
@@ -364,7 +377,7 @@ set_join_end(SetJoiner *joiner)
  * Returns false if the sink ended the join.
  */
 bool
-set_run(const SetJoin *join, const SetPlan *plan, SetJoinStats *stats)
+set_run(const SetJoin *join, const SetPlan *plan, JoinStats *stats)
 {
 	SetJoiner *joiner = set_join_begin(join, plan, stats);
 	bool wanted = true;
@@ -398,11 +411,11 @@ set_run(const SetJoin *join, const SetPlan *plan, SetJoinStats *stats)
  * than one bag, or there are that many bags.
  */
 bool
-set_join(const SetJoin *join, SetJoinStats *stats)
+set_join(const SetJoin *join, JoinStats *stats)
 {
 	SetPlan plan;
 
-	memset(stats, 0, sizeof(SetJoinStats));
+	memset(stats, 0, sizeof(JoinStats));
 	if (!set_plan(join, &plan))
 		return false;
 	stats->bags =

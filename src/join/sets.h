@@ -16,6 +16,8 @@
 #ifndef NEARDUP_JOIN_SETS_H
 #define NEARDUP_JOIN_SETS_H
 
+#include "join/labels.h"
+#include "join/stats.h"
 #include "sketch/bag.h"
 
 /*
@@ -48,34 +50,8 @@ typedef struct SetJoin
 	SetNext next; /* NULL: all parts in turn */
 	void *next_state;
 	const uint64_t *length; /* of the bags of left, then of right; NULL: of what they hold */
+	JoinLabels labels;      /* of the bags of left; label is NULL if there are none */
 } SetJoin;
-
-/*
- * What the join has done, up to date while it runs.  Of all pairs of the bags done,
- * pruned_by_length + pruned_by_frequency + compared have met in a list.
- */
-typedef struct SetJoinStats
-{
-	uint64_t bags;                /* done, of left_count + right_count */
-	uint64_t partitions;          /* that hold bags */
-	uint64_t hits;                /* entries read from lists */
-	uint64_t pruned_by_length;    /* pairs pruned by the difference of their lengths */
-	uint64_t pruned_by_frequency; /* pairs pruned by the frequency passed, or the bitmaps */
-	uint64_t compared;            /* pairs whose elements were compared */
-	uint64_t pairs;               /* given to sink */
-} SetJoinStats;
-
-/* Adds what was done for other documents of the same bags. */
-static inline void
-set_stats_add(SetJoinStats *stats, const SetJoinStats *more)
-{
-	stats->bags += more->bags;
-	stats->hits += more->hits;
-	stats->pruned_by_length += more->pruned_by_length;
-	stats->pruned_by_frequency += more->pruned_by_frequency;
-	stats->compared += more->compared;
-	stats->pairs += more->pairs;
-}
 
 /* Returns the similarity of two bags of these lengths that share this much. */
 static inline double
@@ -85,7 +61,10 @@ set_similarity(SetMeasure measure, uint64_t shared, uint64_t length_x, uint64_t 
 										resemblance_of_lengths(shared, length_x, length_y);
 }
 
-extern bool set_join(const SetJoin *join, SetJoinStats *stats);
+/* What is said of sets that have NO_RANK or more elements in common with others. */
+#define SET_TOO_MANY "too many shingles to compare at once"
+
+extern bool set_join(const SetJoin *join, JoinStats *stats);
 extern uint64_t set_partition_end(SetMeasure measure, uint64_t start, double threshold);
 extern uint64_t set_remaining_needed(const SetJoin *join, uint64_t length, bool greater);
 extern uint64_t set_overlap_needed(SetMeasure measure, uint64_t length_x, uint64_t length_y,

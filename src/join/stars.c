@@ -1,23 +1,51 @@
 /*
  * stars.c: clusters around keepers.
+ *
+ * Documents are taken in order: one within the threshold of an earlier keeper joins that keeper,
+ * any other becomes a keeper.  Only as many pairs are kept as there is room for.  If there are
+ * more, the first documents are settled alone, and the others join the keepers found or wait for
+ * the next round.
+ *
+ * The pairs of documents that wait for their turn with keepers of earlier rounds are kept until
+ * then.
  */
-#include "join/stars.h"
-
 #include <string.h>
 
 #include "base/sort.h"
+#include "join/documents.h"
 
 /* This many documents are settled together however many pairs they have. */
 #define SETTLED_MIN 256
 
+/* Room for pairs that there always is. */
+#define EDGES_MIN ((size_t) SETTLED_MIN * SETTLED_MIN / 2)
+
+/*
+ * Pairs that are kept for each document, on average.  More are in large clusters, whose members
+ * need not be compared with each other once they have a keeper.
+ */
+#define EDGES_OF_DOCUMENT 8
+
+/* A list of documents. */
+typedef struct StarList
+{
+	const uint32_t *doc;
+	uint32_t count;
+} StarList;
+
 /* ---- Joining a keeper --------------------------------------------------- */
 
-/* May a document join a keeper that it is similar to?  One of another list: always. */
+/*
+ * May a document join a keeper that it is similar to?  By containment, it joins none that is
+ * shorter, unless the keepers are other documents.
+ */
 static bool
 may_join(const Stars *stars, uint32_t document, uint32_t keeper)
 {
-	return stars->may_join == NULL || stars->keeper_first != NULL ||
-		stars->may_join(stars, document, keeper);
+	const StoredSet *set = stars->documents->store->set;
+
+	return stars->documents->options->measure != SET_CONTAINMENT || stars->keepers != NULL ||
+		set[document].length <= set[keeper].length;
 }
 
 static bool
@@ -30,9 +58,9 @@ waits(const Stars *stars, uint32_t document)
 static void
 offer(Stars *stars, uint32_t row, uint32_t keeper, double similarity)
 {
-	bool better = stars->keeper[row] == STAR_NO_ROW || keeper < stars->keeper[row];
+	bool better = stars->keeper[row] == NO_ROW || keeper < stars->keeper[row];
 
-	if (stars->nearest && stars->keeper[row] != STAR_NO_ROW && similarity != stars->similarity[row])
+	if (stars->nearest && stars->keeper[row] != NO_ROW && similarity != stars->similarity[row])
 		better = similarity > stars->similarity[row];
 	if (!better)
 		return;
@@ -44,39 +72,39 @@ offer(Stars *stars, uint32_t row, uint32_t keeper, double similarity)
 static void
 offer_document(Stars *stars, uint32_t document, uint32_t keeper, double similarity)
 {
-	for (uint32_t row = stars->first[document]; row != STAR_NO_ROW; row = stars->next[row])
+	for (uint32_t row = stars->first[document]; row != NO_ROW; row = stars->documents->next[row])
 	{
 		host_check_interrupts();
-		if (stars->keeper_first != NULL || keeper <= row)
+		if (stars->keepers != NULL || keeper <= row)
 			offer(stars, row, keeper, similarity);
 	}
 }
 
 /* Keeps a pair of rows.  The room doubles, but not beyond the limit while the pairs are within. */
-void
-stars_add_edge(Stars *stars, uint32_t first, uint32_t second, double similarity)
+static void
+add_edge(Stars *stars, uint32_t first, uint32_t second, double similarity)
 {
 	if (stars->edges == stars->room)
 	{
-		stars->room *= 2;
+		stars->room = Max(2 * stars->room, EDGES_MIN);
 		if (stars->edges < stars->limit)
 			stars->room = Min(stars->room, stars->limit);
-		stars->edge = host_realloc(stars->edge, stars->room * sizeof(StarEdge));
+		stars->edge = host_realloc(stars->edge, stars->room * sizeof(Edge));
 	}
-	stars->edge[stars->edges++] = (StarEdge){second, first, similarity};
+	stars->edge[stars->edges++] = (Edge){second, first, similarity};
 }
 
-/* A StarSink for a document and a keeper. */
+/* A PairSink for a document and a keeper. */
 static bool
 take_keeper(void *state, uint32_t document, uint32_t keeper, double similarity)
 {
 	Stars *stars = state;
-	const uint32_t *first = stars->keeper_first != NULL ? stars->keeper_first : stars->first;
+	const uint32_t *first = stars->keepers != NULL ? stars->keeper_first : stars->first;
 
 	if (!may_join(stars, document, keeper))
 		return true;
 	if (waits(stars, document))
-		stars_add_edge(stars, first[keeper], stars->first[document], similarity);
+		add_edge(stars, first[keeper], stars->first[document], similarity);
 	else
 		offer_document(stars, document, first[keeper], similarity);
 	return true;
@@ -84,7 +112,23 @@ take_keeper(void *state, uint32_t document, uint32_t keeper, double similarity)
 
 /* ---- Rounds ------------------------------------------------------------- */
 
-/* A StarSink that keeps the pair, or ends the join if there is no room for it. */
+/* Passes the pairs of two lists, or of one where the second is NULL.  Returns false if sink did. */
+static bool
+join_lists(Stars *stars, const StarList *list, const StarList *keepers, uint64_t most,
+		   PairSink sink)
+{
+	DocumentList left = {stars->documents, list->doc, list->count};
+	DocumentList right = {stars->keepers != NULL ? stars->keepers : stars->documents};
+
+	if (keepers != NULL)
+	{
+		right.doc = keepers->doc;
+		right.count = keepers->count;
+	}
+	return pairs_join(&left, keepers != NULL ? &right : NULL, most, sink, stars);
+}
+
+/* A PairSink that keeps the pair, or ends the join if there is no room for it. */
 static bool
 take_edge(void *state, uint32_t a, uint32_t b, double similarity)
 {
@@ -97,7 +141,7 @@ take_edge(void *state, uint32_t a, uint32_t b, double similarity)
 		return true;
 	if (stars->edges == stars->limit)
 		return false;
-	stars_add_edge(stars, Min(first, second), Max(first, second), similarity);
+	add_edge(stars, Min(first, second), Max(first, second), similarity);
 	return true;
 }
 
@@ -108,10 +152,10 @@ take_edge(void *state, uint32_t a, uint32_t b, double similarity)
 static void
 settle(Stars *stars, const StarList *list)
 {
-	bool same = stars->keeper_first == NULL;
+	bool same = stars->keepers == NULL;
 	size_t next = 0;
 
-	sort_records(stars->edge, stars->edges, sizeof(StarEdge), sort_key_pair);
+	sort_records(stars->edge, stars->edges, sizeof(Edge), sort_key_pair);
 	for (uint32_t i = 0; i < list->count; i++)
 	{
 		uint32_t document = list->doc[i];
@@ -119,18 +163,27 @@ settle(Stars *stars, const StarList *list)
 
 		for (; next < stars->edges && stars->edge[next].second == row; next++)
 		{
-			const StarEdge *edge = stars->edge + next;
+			const Edge *edge = stars->edge + next;
 
 			if ((!same || stars->keeper[edge->first] == edge->first) &&
 				(!waits(stars, document) || stars->is_allowed(stars, document, edge->first)))
 				offer_document(stars, document, edge->first, edge->similarity);
 		}
-		if (same && stars->keeper[row] == STAR_NO_ROW)
+		if (same && stars->keeper[row] == NO_ROW)
 			offer_document(stars, document, row, 1);
 		host_check_interrupts_at(i);
 	}
 	stars->edges -= next;
-	memmove(stars->edge, stars->edge + next, stars->edges * sizeof(StarEdge));
+	memmove(stars->edge, stars->edge + next, stars->edges * sizeof(Edge));
+}
+
+/* Returns how many pairs are kept of a number of documents. */
+static size_t
+most_edges(const Stars *stars, uint32_t documents)
+{
+	size_t held = stars->documents->options->memory / 2 / sizeof(Edge);
+
+	return Max(EDGES_MIN, Min(held, (size_t) documents * EDGES_OF_DOCUMENT));
 }
 
 /*
@@ -151,8 +204,8 @@ find_edges(Stars *stars, const StarList *undecided, uint32_t most)
 			   stars->first[list.doc[list.count - 1]] == stars->first[list.doc[list.count]])
 			list.count++;
 		stars->edges = waiting;
-		stars->limit = most <= SETTLED_MIN ? SIZE_MAX : waiting + stars->most_edges;
-		if (stars->join(stars, &list, NULL, take_edge))
+		stars->limit = most <= SETTLED_MIN ? SIZE_MAX : waiting + most_edges(stars, list.count);
+		if (join_lists(stars, &list, NULL, stars->limit - waiting, take_edge))
 			return list.count;
 		list.count = Max(most / 2, SETTLED_MIN);
 	}
@@ -169,14 +222,14 @@ typedef enum DocumentKind
 static StarList
 select_documents(const Stars *stars, const StarList *list, DocumentKind kind)
 {
-	uint32_t *chosen = host_alloc(list->count * sizeof(uint32_t) + 1);
+	uint32_t *chosen = host_alloc(list->count * sizeof(uint32_t));
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < list->count; i++)
 	{
 		uint32_t document = list->doc[i];
 		uint32_t row = stars->first[document];
-		bool is_kind = stars->keeper[row] == (kind == UNDECIDED ? STAR_NO_ROW : row);
+		bool is_kind = stars->keeper[row] == (kind == UNDECIDED ? NO_ROW : row);
 
 		if (kind == MEMBERS)
 			is_kind = !is_kind && !waits(stars, document);
@@ -191,14 +244,14 @@ static void
 join_keepers(Stars *stars, const StarList *list, const StarList *keepers)
 {
 	if (list->count > 0 && keepers->count > 0)
-		(void) stars->join(stars, list, keepers, take_keeper);
+		(void) join_lists(stars, list, keepers, UINT64_MAX, take_keeper);
 }
 
 /* Returns the list of the first documents. */
-StarList
-star_list(uint32_t count)
+static StarList
+first_documents(uint32_t count)
 {
-	uint32_t *doc = host_alloc(count * sizeof(uint32_t) + 1);
+	uint32_t *doc = host_alloc(count * sizeof(uint32_t));
 
 	for (uint32_t i = 0; i < count; i++)
 		doc[i] = i;
@@ -207,9 +260,9 @@ star_list(uint32_t count)
 
 /* Finds the keepers among the documents, in rounds. */
 static void
-make_rounds(Stars *stars)
+make_rounds(Stars *stars, const StarList *all)
 {
-	StarList undecided = select_documents(stars, &stars->documents, UNDECIDED);
+	StarList undecided = select_documents(stars, all, UNDECIDED);
 	uint32_t most = undecided.count;
 
 	while (undecided.count > 0)
@@ -232,31 +285,51 @@ make_rounds(Stars *stars)
 	host_free((void *) undecided.doc);
 }
 
+/* Joins documents with keepers that are other documents. */
+static void
+join_others(Stars *stars, const StarList *all)
+{
+	StarList keepers = first_documents(stars->keepers->count);
+
+	join_keepers(stars, all, &keepers);
+	if (stars->edges > 0)
+		settle(stars, all);
+	host_free((void *) keepers.doc);
+}
+
+/* Joins documents that are no keepers with the nearest: a later one than those they met, maybe. */
+static void
+join_nearest(Stars *stars, const StarList *all)
+{
+	StarList keepers = select_documents(stars, all, KEEPERS);
+	StarList members = select_documents(stars, all, MEMBERS);
+
+	join_keepers(stars, &members, &keepers);
+	host_free((void *) keepers.doc);
+	host_free((void *) members.doc);
+}
+
 /* Sets the keepers of all rows, and their similarities to them. */
 void
 stars_make(Stars *stars)
 {
-	const StarList *all = &stars->documents;
+	StarList all = {stars->order, stars->count};
 
-	if (stars->keeper_first != NULL)
+	if (stars->order == NULL)
+		all = first_documents(stars->documents->count);
+	stars->edge = NULL;
+	stars->edges = stars->room = 0;
+	stars->limit = SIZE_MAX;
+	if (stars->keepers != NULL)
+		join_others(stars, &all);
+	else
 	{
-		StarList keepers = star_list(stars->keepers);
-
-		join_keepers(stars, all, &keepers);
-		if (stars->edges > 0)
-			settle(stars, all);
-		host_free((void *) keepers.doc);
-		return;
+		make_rounds(stars, &all);
+		if (stars->nearest)
+			join_nearest(stars, &all);
 	}
-	make_rounds(stars);
-	if (stars->nearest)
-	{
-		/* A later keeper may be nearer than those that a document met. */
-		StarList keepers = select_documents(stars, all, KEEPERS);
-		StarList members = select_documents(stars, all, MEMBERS);
-
-		join_keepers(stars, &members, &keepers);
-		host_free((void *) keepers.doc);
-		host_free((void *) members.doc);
-	}
+	host_free(stars->edge);
+	stars->edge = NULL;
+	if (stars->order == NULL)
+		host_free((void *) all.doc);
 }

@@ -39,7 +39,8 @@ typedef enum neardup_code
 	NEARDUP_MISMATCH = 3,  /* values of different shapes, schemes or recipes */
 	NEARDUP_TOO_LARGE = 4,
 	NEARDUP_NO_MEMORY = 5,
-	NEARDUP_CANCELLED = 6
+	NEARDUP_CANCELLED = 6,
+	NEARDUP_NO_FILE = 7 /* a temporary file, which the folder TMPDIR has, cannot be used */
 } neardup_code;
 
 typedef enum neardup_kind
@@ -193,8 +194,8 @@ typedef struct neardup_options
 	bool containment; /* shingles: compare by containment */
 	bool nearest;     /* clusters: join the most similar keeper, not the first */
 	int jobs;         /* threads; 0 is 1.  With more, all of them call the host's functions */
-	size_t memory;    /* pairs kept at once take at most this many bytes, or 512 kB for
-						 clusters if that is more; 0: no limit */
+	size_t memory;    /* about the most bytes to take; what is beyond goes to temporary files.
+						 0: half of the machine's memory */
 } neardup_options;
 
 typedef struct neardup_pair
@@ -213,6 +214,15 @@ NEARDUP_API neardup_code neardup_pairs(neardup_session *session, const neardup_v
 									   const neardup_values *against,
 									   const neardup_options *options, neardup_pair **pairs,
 									   size_t *count);
+
+/* Takes a pair; returns false to end the call.  It must not use the session of the call. */
+typedef bool (*neardup_take)(void *state, const neardup_pair *pair);
+
+/* Passes the pairs of neardup_pairs() to a function, in order, whatever memory holds of them. */
+NEARDUP_API neardup_code neardup_each_pair(neardup_session *session, const neardup_values *values,
+										   const neardup_values *against,
+										   const neardup_options *options, neardup_take take,
+										   void *state);
 
 #define NEARDUP_NO_KEEPER UINT32_MAX
 

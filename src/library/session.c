@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Memory has the alignment of malloc behind its block. */
@@ -147,6 +148,26 @@ host_refuse_size(const char *what)
 	session_fail(NEARDUP_TOO_LARGE, "%s", what);
 }
 
+/* ---- Temporary files ------------------------------------------------------ */
+
+/* Lets the call close a file at its end. */
+void
+session_link_file(FileLink *link)
+{
+	link->next = active->files.next;
+	link->previous = &active->files;
+	link->next->previous = link;
+	active->files.next = link;
+}
+
+/* Removes a file that is closed from its ring. */
+void
+session_unlink_file(FileLink *link)
+{
+	link->next->previous = link->previous;
+	link->previous->next = link->next;
+}
+
 /* ---- Calls -------------------------------------------------------------- */
 
 /* Begins a call; returns where its errors go. */
@@ -156,6 +177,7 @@ session_begin(neardup_session *session)
 	session->outer = active;
 	session->code = NEARDUP_OK;
 	session->blocks.next = session->blocks.previous = &session->blocks;
+	session->files.next = session->files.previous = &session->files;
 	active = session;
 	return &session->failed;
 }
@@ -166,6 +188,8 @@ session_end(void)
 {
 	neardup_session *session = active;
 
+	while (session->files.next != &session->files)
+		host_file_close((HostFile *) session->files.next);
 	while (session->blocks.next != &session->blocks)
 		host_free((char *) session->blocks.next + BLOCK_BYTES);
 	active = session->outer;
@@ -180,11 +204,34 @@ session_keep(void *memory)
 		unlink_block(block_of(memory));
 }
 
-/* Lets this call free memory at its end that was kept. */
-void
-session_adopt(void *memory)
+/*
+ * Calls a function of another thread's call in this thread, so that its memory and its errors are
+ * of that call.  No other thread may be in it.  Returns false if it failed.
+ */
+bool
+session_lend(neardup_session *owner, void (*function)(void *state), void *state)
 {
-	link_block(block_of(memory));
+	neardup_session *own = active;
+	volatile bool done = false;
+	jmp_buf failed;
+
+	memcpy(&failed, &owner->failed, sizeof(failed));
+	active = owner;
+	if (setjmp(owner->failed) == 0)
+	{
+		function(state);
+		done = true;
+	}
+	active = own;
+	memcpy(&owner->failed, &failed, sizeof(failed));
+	return done;
+}
+
+/* Ends the call with the error that it has. */
+void
+session_fail_again(void)
+{
+	longjmp(active->failed, 1);
 }
 
 /* ---- What the header lists ---------------------------------------------- */

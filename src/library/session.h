@@ -16,10 +16,18 @@ typedef struct Block
 	struct Block *previous;
 } Block;
 
+/* The temporary files of a call, in a ring. */
+typedef struct FileLink
+{
+	struct FileLink *next;
+	struct FileLink *previous;
+} FileLink;
+
 struct neardup_session
 {
 	neardup_host host;
 	Block blocks;           /* of the call under way */
+	FileLink files;         /* of the call under way */
 	jmp_buf failed;         /* where an error of the call goes */
 	neardup_session *outer; /* whose call called the host, which called this session */
 	neardup_code code;
@@ -49,9 +57,17 @@ struct neardup_signer
 extern jmp_buf *session_begin(neardup_session *session);
 extern neardup_code session_end(void);
 extern void session_keep(void *memory);
-extern void session_adopt(void *memory);
+extern bool session_lend(neardup_session *owner, void (*function)(void *state), void *state);
+extern _Noreturn void session_fail_again(void);
 extern _Noreturn void session_fail(neardup_code code, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* ---- Temporary files (file.c) ------------------------------------------- */
+
+extern void session_link_file(FileLink *link);
+extern void session_unlink_file(FileLink *link);
+extern HostFile *session_reopen(HostFile *file);
+extern void session_flush_file(HostFile *file);
 
 /* ---- Values (values.c) -------------------------------------------------- */
 

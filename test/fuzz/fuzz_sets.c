@@ -207,7 +207,7 @@ check_join(const Bag *left, uint32_t left_count, const Bag *right, uint32_t righ
 					weighted, measure,    note_pair, &found};
 	const Bag *other = right ? right : left;
 	uint32_t others = right ? right_count : left_count;
-	SetJoinStats stats;
+	JoinStats stats;
 	uint64_t pairs = 0;
 
 	for (int a = 0; a < BAGS_MAX; a++)

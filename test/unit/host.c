@@ -73,3 +73,43 @@ host_refuse_size(const char *what)
 	fprintf(stderr, "%s\n", what);
 	exit(2);
 }
+
+/* A temporary file is one of the C library. */
+struct HostFile
+{
+	FILE *file;
+};
+
+HostFile *
+host_file_create(void)
+{
+	HostFile *file = host_alloc(sizeof(HostFile));
+
+	file->file = tmpfile();
+	if (file->file == NULL)
+		host_refuse_size("no temporary file");
+	return file;
+}
+
+void
+host_file_write(HostFile *file, uint64_t position, const void *bytes, size_t size)
+{
+	if (fseeko(file->file, (off_t) position, SEEK_SET) != 0 ||
+		fwrite(bytes, 1, size, file->file) != size)
+		host_refuse_size("a temporary file cannot be written");
+}
+
+void
+host_file_read(HostFile *file, uint64_t position, void *bytes, size_t size)
+{
+	if (fseeko(file->file, (off_t) position, SEEK_SET) != 0 ||
+		fread(bytes, 1, size, file->file) != size)
+		host_refuse_size("a temporary file cannot be read");
+}
+
+void
+host_file_close(HostFile *file)
+{
+	fclose(file->file);
+	host_free(file);
+}

@@ -102,7 +102,7 @@ similarity_of(const SetJoin *join, uint32_t a, uint32_t b)
 }
 
 static void
-compare_with_all(const SetJoin *join, const Found *found, const SetJoinStats *stats)
+compare_with_all(const SetJoin *join, const Found *found, const JoinStats *stats)
 {
 	uint64_t pairs = 0;
 	int wrong = 0;
@@ -126,7 +126,7 @@ compare_with_all(const SetJoin *join, const Found *found, const SetJoinStats *st
 	CHECK(stats->bags == join->left_count + (join->right ? join->right_count : 0));
 }
 
-static SetJoinStats
+static JoinStats
 join_by(SetMeasure measure, const Bag *left, uint32_t left_count, const Bag *right,
 		uint32_t right_count, double threshold, bool weighted)
 {
@@ -141,7 +141,7 @@ join_by(SetMeasure measure, const Bag *left, uint32_t left_count, const Bag *rig
 					.sink = note_pair,
 					.state = &found};
 	size_t places = (size_t) left_count * found.columns;
-	SetJoinStats stats;
+	JoinStats stats;
 
 	found.similarity = malloc((places + 1) * sizeof(double));
 	for (size_t i = 0; i < places; i++)
@@ -153,13 +153,13 @@ join_by(SetMeasure measure, const Bag *left, uint32_t left_count, const Bag *rig
 }
 
 /* Joins by both measures.  Returns the statistics of resemblance. */
-static SetJoinStats
+static JoinStats
 join_and_compare(const Bag *left, uint32_t left_count, const Bag *right, uint32_t right_count,
 				 double threshold, bool weighted)
 {
-	SetJoinStats stats =
+	JoinStats stats =
 		join_by(SET_RESEMBLANCE, left, left_count, right, right_count, threshold, weighted);
-	SetJoinStats contained =
+	JoinStats contained =
 		join_by(SET_CONTAINMENT, left, left_count, right, right_count, threshold, weighted);
 
 	CHECK(contained.pairs >= stats.pairs);
@@ -350,7 +350,7 @@ much_is_pruned(void)
 {
 	static Bag bags[2000];
 	static uint64_t hashes[400];
-	SetJoinStats stats;
+	JoinStats stats;
 	unsigned long before = host_interrupt_checks;
 
 	for (uint32_t b = 0; b < 2000; b++)
@@ -383,7 +383,7 @@ bitmaps_prune(void)
 	}
 	for (int weighted = 0; weighted < 2; weighted++)
 	{
-		SetJoinStats stats = join_by(SET_RESEMBLANCE, bags, 300, NULL, 0, 0.4, weighted);
+		JoinStats stats = join_by(SET_RESEMBLANCE, bags, 300, NULL, 0, 0.4, weighted);
 
 		CHECK(stats.pruned_by_frequency > 300 * 299 / 2 / 2);
 		CHECK(stats.compared < 300 * 299 / 2 / 100);

@@ -266,7 +266,7 @@ test_same_join(void)
 {
 	static int64_t element[BAGS][BAG_ELEMENTS];
 	Bag bag[BAGS];
-	SetJoinStats first_stats = {0};
+	JoinStats first_stats = {0};
 	Pairs first = {0, 0};
 
 	for (int b = 0; b < BAGS; b++)
@@ -279,7 +279,7 @@ test_same_join(void)
 	{
 		Pairs pairs = {0, 0};
 		SetJoin join = {bag, BAGS, NULL, 0, 0.4, false, SET_RESEMBLANCE, note_pair, &pairs};
-		SetJoinStats stats;
+		JoinStats stats;
 
 		CHECK(set_join(&join, &stats));
 		CHECK(pairs.count > 100);

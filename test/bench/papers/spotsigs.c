@@ -461,7 +461,7 @@ join_sets(Answer *answer)
 					.weighted = true,
 					.sink = take_pair,
 					.state = answer};
-	SetJoinStats stats;
+	JoinStats stats;
 
 	(void) set_join(&join, &stats);
 	answer->compared = stats.compared;

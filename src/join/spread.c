@@ -1,45 +1,49 @@
 /*
- * join_spread.c: the join of signatures that maintenance_work_mem does not hold, by way of files.
+ * spread.c: the join of signatures that memory does not hold, by way of files.
  *
  * For each group an entry of each signature, its bucket and prefix, is written to one of several
  * files, by the high bits of the bucket.  Two files are joined in memory if a change within the
  * radius leads from one to the other, so each bucket is looked up once, as in memory.  Pairs
- * whose prefixes are near enough are then compared as a whole (join_hits.c).  A file that memory
+ * whose prefixes are near enough are then compared as a whole (hits.c).  A file that memory
  * does not hold, since many documents share a bucket, is joined in pieces, each with each.
  *
  * If the plan has no groups, there is one file, whose entries have all symbols.
  */
-#include "dedup/dedup.h"
+#include "join/spread.h"
 
 #include <math.h>
-
-#include "miscadmin.h"
-#include "utils/memutils.h"
+#include <string.h>
 
 /* More files would take more memory for their buffers than for documents. */
-#define FILE_BITS_MAX 10
+#define FILE_BITS_MAX 7
 
 /* The share of memory for pairs that are compared as a whole. */
 #define SHARE_OF_HITS 4
 
+/* A piece has at least this many entries. */
+#define PIECE_MIN 1024
+
+/* Records of a list that are read at a time. */
+#define RECORDS_STEP 64
+
 /* The entries of a list, in files. */
 typedef struct SpreadList
 {
-	const Documents *list;
-	BufFile **file;
-	uint32 *count;
+	const FileList *list;
+	HostFile **file;
+	uint32_t *count;
 } SpreadList;
 
 /* A piece of a file. */
 typedef struct Piece
 {
-	uint32 file;
-	uint32 from;
+	uint32_t file;
+	uint32_t from;
 } Piece;
 
 typedef struct Spread
 {
-	const AnyJoin *whole;
+	const SpreadJoin *whole;
 	SymbolJoin join; /* of two pieces */
 	const JoinPlan *plan;
 	JoinPrefix *prefixes; /* of all groups */
@@ -48,7 +52,7 @@ typedef struct Spread
 	bool self;
 	int words;     /* of an entry's prefix, or of all symbols */
 	size_t stride; /* bytes of an entry */
-	uint32 most;   /* entries of a piece */
+	uint32_t most;   /* entries of a piece */
 	int file_bits; /* the logarithm of the number of files ... */
 	int bits;      /* ... in this group */
 	int group;
@@ -56,7 +60,7 @@ typedef struct Spread
 	Piece right;     /* the next one */
 	bool alone;      /* the next one is the left one itself */
 	bool stopped;    /* by the sink */
-	uint8 *entry[2]; /* the pieces in memory */
+	uint8_t *entry[2]; /* the pieces in memory */
 } Spread;
 
 /* ---- Progress ----------------------------------------------------------- */
@@ -69,7 +73,7 @@ typedef struct Spread
  * joined.  To write them takes about as long as to join them.
  */
 static void
-report_progress(const Spread *spread, double written, uint32 joined)
+report_progress(const Spread *spread, double written, uint32_t joined)
 {
 	const SymbolJoin *whole = &spread->whole->symbols;
 	int files = 2 << spread->file_bits;
@@ -89,7 +93,7 @@ report_progress(const Spread *spread, double written, uint32 joined)
 
 /* Makes the entry of a document. */
 static void
-make_entry(const Spread *spread, uint32 place, const uint8 *record, JoinEntry *entry)
+make_entry(const Spread *spread, uint32_t place, const uint8_t *record, JoinEntry *entry)
 {
 	entry->place = place;
 	entry->bucket = 0;
@@ -99,7 +103,21 @@ make_entry(const Spread *spread, uint32 place, const uint8 *record, JoinEntry *e
 		prefix_make(spread->prefixes + spread->group, record, spread->words, entry->prefix);
 	}
 	else
-		memcpy(entry->prefix, record, spread->words * sizeof(uint64));
+		memcpy(entry->prefix, record, spread->words * sizeof(uint64_t));
+}
+
+/* Writes the entry of a document to its file. */
+static void
+spread_document(Spread *spread, SpreadList *to, uint32_t place, const uint8_t *record,
+				JoinEntry *entry)
+{
+	uint32_t f = 0;
+
+	make_entry(spread, place, record, entry);
+	if (spread->bits > 0)
+		f = entry->bucket >>
+			(group_bucket_bits(&spread->plan->grouping, spread->group) - spread->bits);
+	host_file_write(to->file[f], (uint64_t) to->count[f]++ * spread->stride, entry, spread->stride);
 }
 
 /* Spreads list l over files. */
@@ -107,30 +125,24 @@ static void
 spread_list(Spread *spread, int l)
 {
 	SpreadList *to = &spread->list[l];
-	Records *records = to->list->source->records;
-	int low_bits = spread->bits == 0 ?
-		0 :
-		group_bucket_bits(&spread->plan->grouping, spread->group) - spread->bits;
-	uint8 *buffer = palloc(records->stride);
-	JoinEntry *entry = palloc(spread->stride);
+	const FileList *list = to->list;
+	uint8_t *buffer = host_alloc(RECORDS_STEP * list->stride);
+	JoinEntry *entry = host_alloc(spread->stride);
 
-	memset(to->count, 0, sizeof(uint32) << spread->file_bits);
-	for (uint32 f = 0; f < UINT32_C(1) << spread->bits; f++)
-		file_seek(to->file[f], 0);
-	for (uint32 i = 0; i < to->list->count; i++)
+	memset(to->count, 0, sizeof(uint32_t) << spread->file_bits);
+	for (uint32_t i = 0; i < list->count; i++)
 	{
-		uint32 f;
+		uint32_t some = Min(list->count - i, RECORDS_STEP);
 
-		if (i % SPREAD_STEP == 0)
-			report_progress(spread, (l + (double) i / to->list->count) / (spread->self ? 1 : 2), 0);
-		make_entry(spread, i, records_get(records, document_at(to->list, i), buffer), entry);
-		f = spread->bits == 0 ? 0 : entry->bucket >> low_bits;
-		BufFileWrite(to->file[f], entry, spread->stride);
-		to->count[f]++;
 		host_check_interrupts_at(i);
+		if (i % SPREAD_STEP == 0)
+			report_progress(spread, (l + (double) i / list->count) / (spread->self ? 1 : 2), 0);
+		if (i % RECORDS_STEP == 0)
+			host_file_read(list->file, (uint64_t) i * list->stride, buffer, some * list->stride);
+		spread_document(spread, to, i, buffer + i % RECORDS_STEP * list->stride, entry);
 	}
-	pfree(entry);
-	pfree(buffer);
+	host_free(entry);
+	host_free(buffer);
 }
 
 /* Brings a piece into memory, in the place of another.  Returns it as a side of a join. */
@@ -138,12 +150,12 @@ static JoinSide
 load(Spread *spread, bool right, Piece piece)
 {
 	SpreadList *list = &spread->list[spread->self ? 0 : right];
-	uint32 count = Min(spread->most, list->count[piece.file] - piece.from);
-	uint8 *entry = spread->entry[right];
+	uint32_t count = Min(spread->most, list->count[piece.file] - piece.from);
+	uint8_t *entry = spread->entry[right];
 
-	file_seek(list->file[piece.file], (int64) piece.from * spread->stride);
-	file_read(list->file[piece.file], entry, count * spread->stride);
-	CHECK_FOR_INTERRUPTS();
+	host_file_read(list->file[piece.file], (uint64_t) piece.from * spread->stride, entry,
+				   count * spread->stride);
+	host_check_interrupts();
 	return (JoinSide){entry + (spread->plan->groups > 0 ? 0 : sizeof(JoinEntry)), count};
 }
 
@@ -151,7 +163,7 @@ load(Spread *spread, bool right, Piece piece)
 
 /* Returns whether a piece is to be joined with the left one. */
 static bool
-is_near(const Spread *spread, uint32 file)
+is_near(const Spread *spread, uint32_t file)
 {
 	int count = 1;
 
@@ -264,11 +276,11 @@ take_pair(void *state, uint32_t a, uint32_t b, int distance)
 	Spread *spread = state;
 	const SymbolJoin *whole = &spread->whole->symbols;
 	bool alone = spread->join.right.packed == NULL;
-	uint32 x = ((JoinEntry *) (spread->entry[0] + a * spread->stride))->place;
-	uint32 y = ((JoinEntry *) (spread->entry[!alone] + b * spread->stride))->place;
+	uint32_t x = ((JoinEntry *) (spread->entry[0] + a * spread->stride))->place;
+	uint32_t y = ((JoinEntry *) (spread->entry[!alone] + b * spread->stride))->place;
 	bool swap = spread->self && x > y;
-	uint32 left = swap ? y : x;
-	uint32 right = swap ? x : y;
+	uint32_t left = swap ? y : x;
+	uint32_t right = swap ? x : y;
 
 	if (spread->hits != NULL)
 		return hits_add(spread->hits, spread->group, left, right);
@@ -285,7 +297,7 @@ entry_bytes(const Spread *spread, double documents)
 	double buckets =
 		plan->groups > 0 ? ldexp(1, group_bucket_bits(&plan->grouping, 0)) / documents : 0;
 
-	return spread->stride + spread->words * sizeof(uint64) + (3 + buckets) * sizeof(uint32);
+	return spread->stride + spread->words * sizeof(uint64_t) + (3 + buckets) * sizeof(uint32_t);
 }
 
 /* Allocates what pieces need.  Two are sorted at a time. */
@@ -300,28 +312,41 @@ begin_pieces(Spread *spread, double documents)
 		spread->hits = hits_begin(spread->whole, spread->prefixes, memory / SHARE_OF_HITS);
 		memory -= memory / SHARE_OF_HITS;
 	}
-	spread->most =
-		Max(DOCUMENTS_MIN, Min(memory / (2 * entry_bytes(spread, documents)), documents));
+	spread->most = Max(PIECE_MIN, Min(memory / (2 * entry_bytes(spread, documents)), documents));
 	for (int side = 0; side < 2; side++)
-		spread->entry[side] = palloc_extended(spread->most * spread->stride, MCXT_ALLOC_HUGE);
+		spread->entry[side] = host_alloc(spread->most * spread->stride);
 }
 
 /* Creates the files of a list. */
 static void
-begin_list(SpreadList *list, const Documents *documents, uint32 files)
+begin_list(Spread *spread, int l)
 {
-	list->list = documents;
-	list->file = palloc(files * sizeof(BufFile *));
-	list->count = palloc(files * sizeof(uint32));
-	for (uint32 f = 0; f < files; f++)
-		list->file[f] = file_create(CurrentMemoryContext, CurrentResourceOwner);
+	SpreadList *list = &spread->list[l];
+	uint32_t files = UINT32_C(1) << spread->file_bits;
+
+	list->list = spread_side(spread->whole, l);
+	list->file = host_alloc(files * sizeof(HostFile *));
+	list->count = host_alloc(files * sizeof(uint32_t));
+	for (uint32_t f = 0; f < files; f++)
+		list->file[f] = host_file_create();
 }
 
+/* Closes the files, and frees what the join has allocated. */
 static void
-end_list(SpreadList *list, uint32 files)
+end_spread(Spread *spread)
 {
-	for (uint32 f = 0; f < files; f++)
-		BufFileClose(list->file[f]);
+	for (int l = 0; l < (spread->self ? 1 : 2); l++)
+	{
+		for (uint32_t f = 0; f < UINT32_C(1) << spread->file_bits; f++)
+			host_file_close(spread->list[l].file[f]);
+		host_free(spread->list[l].file);
+		host_free(spread->list[l].count);
+	}
+	for (int side = 0; side < 2; side++)
+		host_free(spread->entry[side]);
+	if (spread->hits != NULL)
+		hits_end(spread->hits);
+	host_free(spread->prefixes);
 }
 
 /* Joins the pieces of all groups.  Returns false if the sink ended the join. */
@@ -345,43 +370,35 @@ join_pieces(Spread *spread)
 }
 
 /*
- * Joins two lists of signatures, or one with itself, as planned, in join->memory.  The sides of
- * join->symbols do not matter; the pairs are places in the lists.  Returns false if the sink ended
- * the join.
+ * Joins two lists of signatures, or one with itself, as planned.  The pairs are places in the
+ * lists.  Returns false if the sink ended the join.
  */
 bool
-join_spread(const AnyJoin *join)
+spread_run(const SpreadJoin *join)
 {
-	MemoryContext context =
-		AllocSetContextCreate(CurrentMemoryContext, "neardup spread join", ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(context);
 	const JoinPlan *plan = &join->plan;
 	const SymbolJoin *whole = &join->symbols;
-	Spread spread = {.whole = join, .join = *whole, .plan = plan};
-	uint32 documents = Max(join->list[0]->count, join->list[1]->count);
-	int lists = join->list[0] == join->list[1] ? 1 : 2;
+	Spread spread = {.whole = join, .join = *whole, .plan = plan, .self = join->right.file == NULL};
+	uint32_t documents = Max(join->left.count, join->right.count);
 	bool goes_on;
 
-	spread.self = lists == 1;
 	spread.words = plan->groups > 0 ? join_words(whole, plan) : JOIN_STRIDE(whole->k, whole->b) / 8;
-	spread.stride = sizeof(JoinEntry) + spread.words * sizeof(uint64);
+	spread.stride = sizeof(JoinEntry) + spread.words * sizeof(uint64_t);
 	begin_pieces(&spread, documents);
 	while (plan->groups > 0 && spread.file_bits < FILE_BITS_MAX &&
 		   documents >> spread.file_bits > spread.most)
 		spread.file_bits++;
-	for (int l = 0; l < lists; l++)
-		begin_list(&spread.list[l], join->list[l], UINT32_C(1) << spread.file_bits);
+	for (int l = 0; l < (spread.self ? 1 : 2); l++)
+		begin_list(&spread, l);
 	spread.join.entries = plan->groups > 0;
+	if (plan->groups == 0)
+		spread.join.labels.label = NULL;
 	spread.join.stride = spread.stride;
 	spread.join.emit = take_pair;
 	spread.join.state = spread.join.next_state = &spread;
 	spread.join.progress = NULL;
 	spread.join.next = next_slice;
-	/* The sink may allocate what outlives the join. */
-	MemoryContextSwitchTo(old);
 	goes_on = join_pieces(&spread);
-	for (int l = 0; l < lists; l++)
-		end_list(&spread.list[l], UINT32_C(1) << spread.file_bits);
-	MemoryContextDelete(context);
+	end_spread(&spread);
 	return goes_on;
 }

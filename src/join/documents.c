@@ -1,0 +1,566 @@
+/*
+ * documents.c: rows are added, and those whose values are equal form one document.
+ *
+ * A hash table finds the document of a row among those in memory.  Signatures that outgrow
+ * memory go to a file; they are compared with those in the file each time that memory is full.
+ * Sets that outgrow memory go to a file, too; a set whose hash is found is read again.
+ */
+#include "join/documents.h"
+
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "join/join.h"
+
+#define ROOM_MIN 1024
+#define DIGEST_BYTES ((int) sizeof(XXH128_canonical_t))
+
+/* Bytes of a chunk, unless a set is larger. */
+#define CHUNK_BYTES (256 * 1024)
+
+/* ---- Sets ----------------------------------------------------------------- */
+
+/* Returns how many bytes a set takes. */
+static size_t
+stored_bytes(const Bag *bag)
+{
+	size_t each = sizeof(int64_t) + (bag->frequency != NULL ? sizeof(uint32_t) : 0);
+
+	return sizeof(StoredBag) + bag->count * each;
+}
+
+/* Stores a set. */
+static void
+store_bag(StoredBag *stored, const Bag *bag)
+{
+	stored->count = bag->count;
+	stored->weighted = bag->frequency != NULL;
+	memcpy(stored->element, bag->element, bag->count * sizeof(int64_t));
+	if (stored->weighted)
+		memcpy(stored->element + bag->count, bag->frequency, bag->count * sizeof(uint32_t));
+}
+
+/* Returns a stored set, in its memory. */
+static Bag
+bag_of_stored(StoredBag *stored)
+{
+	void *frequency = stored->element + stored->count;
+
+	return (Bag){stored->count, stored->element, stored->weighted ? frequency : NULL};
+}
+
+/* Returns a document's set, from memory, or from *copy, which the caller frees. */
+Bag
+documents_bag(const Documents *documents, uint32_t document, void **copy)
+{
+	const StoredSet *set = documents->store->set + document;
+
+	*copy = set->in_file ? blobs_get(&documents->store->blobs, set->at.position) : NULL;
+	return bag_of_stored(set->in_file ? *copy : set->at.bag);
+}
+
+/* Returns memory in the chunks. */
+static void *
+chunk_alloc(DocumentStore *store, size_t bytes)
+{
+	Chunk *chunk = store->chunks;
+	size_t words = (bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+
+	if (chunk == NULL || chunk->room - chunk->used < words)
+	{
+		size_t room = Max(words, CHUNK_BYTES / sizeof(uint64_t));
+
+		chunk = host_alloc(sizeof(Chunk) + room * sizeof(uint64_t));
+		*chunk = (Chunk){.next = store->chunks, .room = room};
+		store->chunks = chunk;
+	}
+	chunk->used += words;
+	return chunk->bytes + chunk->used - words;
+}
+
+static void
+free_chunks(DocumentStore *store)
+{
+	while (store->chunks != NULL)
+	{
+		Chunk *next = store->chunks->next;
+
+		host_free(store->chunks);
+		store->chunks = next;
+	}
+}
+
+/* Moves the sets in memory to the file. */
+static void
+flush_sets(Documents *documents)
+{
+	DocumentStore *store = documents->store;
+
+	for (; store->flushed < documents->count; store->flushed++)
+	{
+		StoredSet *set = store->set + store->flushed;
+		Bag bag = bag_of_stored(set->at.bag);
+
+		set->at.position = blobs_add(&store->blobs, set->at.bag, stored_bytes(&bag));
+		set->in_file = true;
+		host_check_interrupts_at(store->flushed);
+	}
+	free_chunks(store);
+	store->elements = 0;
+}
+
+/* Keeps a copy of the last document's set. */
+static void
+store_set(Documents *documents, const Bag *bag)
+{
+	DocumentStore *store = documents->store;
+	StoredSet *set = store->set + documents->count - 1;
+
+	set->length = documents->options->multiset ? bag_total(bag) : bag->count;
+	set->count = bag->count;
+	set->in_file = false;
+	set->at.bag = chunk_alloc(store, stored_bytes(bag));
+	store_bag(set->at.bag, bag);
+	store->elements += bag->count;
+	if (store->elements > store->limit)
+		flush_sets(documents);
+}
+
+/* ---- Equal documents ------------------------------------------------------ */
+
+/* A row whose equal is sought among the documents in memory. */
+typedef struct Sought
+{
+	const Documents *documents;
+	uint32_t row;
+	bool alone; /* it has no equal */
+	const uint8_t *record;
+	const Bag *bag;
+} Sought;
+
+/* Returns whether a document is equal to a set. */
+static bool
+set_is_equal(const Documents *documents, uint32_t document, const Bag *bag)
+{
+	void *copy;
+	Bag own;
+	bool equal;
+
+	if (documents->store->set[document].count != bag->count)
+		return false;
+	own = documents_bag(documents, document, &copy);
+	equal = bag_equals(&own, bag, documents->options->multiset);
+	host_free(copy);
+	return equal;
+}
+
+/* A TableMatch. */
+static bool
+is_equal(const void *sought, uint32_t number)
+{
+	const Sought *s = sought;
+	const Documents *documents = s->documents;
+	const DocumentStore *store = documents->store;
+	uint32_t document = store->base + number;
+
+	if (s->alone || store->alone[document] ||
+		(documents->class != NULL &&
+		 documents->class[s->row] != document_class(documents, document)))
+		return false;
+	if (documents->sets)
+		return set_is_equal(documents, document, s->bag);
+	return memcmp(record_in_memory(&store->records, document), s->record, store->records.stride) ==
+		0;
+}
+
+/*
+ * Returns the hash of what is sought.  It depends on the table's secret, so that nobody can
+ * choose signatures or sets that collide.
+ */
+static uint64_t
+hash_sought(const Sought *sought)
+{
+	const Documents *documents = sought->documents;
+	const Table *table = &documents->store->table;
+	const Bag *bag = sought->bag;
+	uint64_t hash = documents->sets ?
+		XXH3_64bits_withSeed(bag->element, bag->count * sizeof(*bag->element), table_seed(table)) :
+		XXH3_64bits_withSeed(sought->record, documents->store->records.stride, table_seed(table));
+
+	if (sought->alone)
+		return table_hash(table, hash ^ sought->row);
+	return documents->class == NULL ? hash :
+									  table_hash(table, hash ^ documents->class[sought->row]);
+}
+
+/*
+ * Returns the table's document that equals what is sought, which has a hash, or NO_DOCUMENT.
+ * Sets *slot for a new document.
+ */
+static uint32_t
+find_document(const Sought *sought, uint64_t hash, uint64_t **slot)
+{
+	const DocumentStore *store = sought->documents->store;
+
+	*slot = table_search(&store->table, hash, is_equal, sought);
+	return **slot == 0 ? NO_DOCUMENT : store->base + table_number(*slot);
+}
+
+/* Appends the rows first .. last, which are chained, to a document. */
+static void
+append_rows(Documents *documents, uint32_t document, uint32_t first, uint32_t last)
+{
+	documents->next[documents->last[document]] = first;
+	documents->last[document] = last;
+}
+
+/* Begins an empty table for the documents to come. */
+static void
+clear_table(Documents *documents)
+{
+	table_begin(&documents->store->table, ROOM_MIN);
+	documents->store->base = documents->count;
+}
+
+/* Makes room for one more document. */
+static void
+reserve_document(Documents *documents)
+{
+	DocumentStore *store = documents->store;
+	size_t room;
+
+	table_reserve(&store->table, store->table.count + 1);
+	if (documents->count < documents->room)
+		return;
+	room = documents->room = Max(2 * documents->room, ROOM_MIN);
+	documents->first = host_realloc(documents->first, room * sizeof(uint32_t));
+	documents->last = host_realloc(documents->last, room * sizeof(uint32_t));
+	store->alone = host_realloc(store->alone, room * sizeof(bool));
+	if (documents->sets)
+		store->set = host_realloc(store->set, room * sizeof(StoredSet));
+	if (documents->options->verify > 0)
+		store->evidence = host_realloc(store->evidence, room * sizeof(uint64_t));
+}
+
+/*
+ * Adds a row to the document that equals it, or to a new one.  Returns whether it is a new
+ * document.
+ */
+static bool
+add_to_document(const Sought *sought, Documents *documents)
+{
+	DocumentStore *store = documents->store;
+	uint64_t hash = hash_sought(sought);
+	uint64_t *slot;
+	uint32_t document;
+
+	reserve_document(documents);
+	document = find_document(sought, hash, &slot);
+	if (document != NO_DOCUMENT)
+	{
+		append_rows(documents, document, sought->row, sought->row);
+		return false;
+	}
+	document = store->base + table_put(&store->table, slot, hash);
+	documents->first[document] = documents->last[document] = sought->row;
+	store->alone[document] = sought->alone;
+	documents->count++;
+	return true;
+}
+
+/* ---- Signatures beyond memory --------------------------------------------- */
+
+/* Records of the file that are sought together, so that none waits for the table's memory. */
+#define RECORDS_STEP 32
+
+/* Gives the rows of documents in memory to equal ones of some documents in the file. */
+static void
+merge_some(Documents *documents, uint32_t first, uint32_t count, uint8_t *buffer)
+{
+	DocumentStore *store = documents->store;
+	Sought sought[RECORDS_STEP];
+	uint64_t hash[RECORDS_STEP];
+	uint64_t *slot;
+
+	for (uint32_t i = 0; i < count; i++)
+	{
+		sought[i] =
+			(Sought){documents, documents->first[first + i], store->alone[first + i],
+					 records_get(&store->records, first + i, buffer + i * store->records.stride),
+					 NULL};
+		hash[i] = hash_sought(&sought[i]);
+		__builtin_prefetch(table_home(&store->table, hash[i]));
+	}
+	for (uint32_t i = 0; i < count; i++)
+	{
+		uint32_t equal = find_document(&sought[i], hash[i], &slot);
+
+		if (equal == NO_DOCUMENT)
+			continue;
+		append_rows(documents, first + i, documents->first[equal], documents->last[equal]);
+		documents->first[equal] = NO_ROW;
+	}
+}
+
+/*
+ * Gives the rows of documents in memory to equal documents in the file, and
+ * closes the gaps that documents without rows leave.
+ */
+static void
+merge_with_file(Documents *documents)
+{
+	DocumentStore *store = documents->store;
+	Records *records = &store->records;
+	uint8_t *buffer = host_alloc(RECORDS_STEP * records->stride);
+	uint32_t to = records->flushed;
+
+	for (uint32_t first = 0; first < records->flushed; first += RECORDS_STEP)
+	{
+		host_check_interrupts();
+		merge_some(documents, first, Min(RECORDS_STEP, records->flushed - first), buffer);
+	}
+	host_free(buffer);
+	for (uint32_t from = to; from < documents->count; from++)
+	{
+		if (documents->first[from] == NO_ROW)
+			continue;
+		documents->first[to] = documents->first[from];
+		documents->last[to] = documents->last[from];
+		store->alone[to] = store->alone[from];
+		if (store->evidence != NULL)
+			store->evidence[to] = store->evidence[from];
+		memmove(record_in_memory(records, to), record_in_memory(records, from), records->stride);
+		to++;
+	}
+	documents->count = records->count = to;
+}
+
+/* Moves the signatures in memory to the file. */
+static void
+flush_signatures(Documents *documents)
+{
+	Records *records = &documents->store->records;
+
+	if (records->flushed > 0)
+		merge_with_file(documents);
+	records_flush(records);
+	table_end(&documents->store->table);
+	clear_table(documents);
+}
+
+/* ---- Adding ---------------------------------------------------------------- */
+
+/* Writes the digest of evidence: only rows of equal evidence are taken for equal. */
+static void
+write_digest(const Documents *documents, const StoredBag *evidence, size_t bytes, uint8_t *digest)
+{
+	XXH128_canonical_t canonical;
+
+	XXH128_canonicalFromHash(&canonical,
+							 XXH3_128bits_withSeed(evidence, bytes, documents->store->secret));
+	memcpy(digest, canonical.digest, DIGEST_BYTES);
+}
+
+/* Prepares for records of the first signature's size, as many as memory can hold and join. */
+static void
+begin_records(Documents *documents)
+{
+	const PairOptions *options = documents->options;
+	Records *records = &documents->store->records;
+	int k = documents->shape.k;
+	int b = signature_bits(&documents->shape);
+	size_t limit;
+
+	records->stride = JOIN_STRIDE(k, b) + (options->verify > 0 ? DIGEST_BYTES : 0);
+	limit = options->memory / options->sides / (records->stride + join_bytes(k, b));
+	records->limit = (uint32_t) Max(DOCUMENTS_MIN, Min(limit, NO_DOCUMENT / 2));
+}
+
+/* Adds a row with a signature. */
+static void
+add_signature(Documents *documents, const DocumentRow *row)
+{
+	DocumentStore *store = documents->store;
+	Records *records = &store->records;
+	const Bag *evidence = row->evidence;
+	size_t bytes = evidence != NULL ? stored_bytes(evidence) : 0;
+	StoredBag *stored = NULL;
+	Sought sought = {documents, documents->rows - 1, row->alone, NULL, NULL};
+	uint8_t *record;
+
+	if (records->stride == 0)
+		begin_records(documents);
+	if (records->count - records->flushed == records->limit)
+		flush_signatures(documents);
+	sought.record = record = records_next(records);
+	memcpy(record, row->symbols, signature_symbol_bytes(&documents->shape));
+	if (evidence != NULL)
+	{
+		stored = host_alloc(bytes);
+		memset(stored, 0, sizeof(StoredBag));
+		store_bag(stored, evidence);
+		write_digest(documents, stored, bytes, record + records->stride - DIGEST_BYTES);
+	}
+	if (add_to_document(&sought, documents))
+	{
+		records->count++;
+		if (evidence != NULL)
+			store->evidence[documents->count - 1] = blobs_add(&store->blobs, stored, bytes);
+	}
+	host_free(stored);
+}
+
+/* Appends a row that belongs to no document yet. */
+static void
+append_row(Documents *documents, uint32_t class)
+{
+	if (documents->rows == documents->row_room)
+	{
+		documents->row_room = Max(2 * documents->row_room, ROOM_MIN);
+		documents->next =
+			host_realloc(documents->next, documents->row_room * sizeof(uint32_t));
+		if (documents->class != NULL)
+			documents->class =
+				host_realloc(documents->class, documents->row_room * sizeof(uint32_t));
+	}
+	documents->next[documents->rows] = NO_ROW;
+	if (documents->class != NULL)
+		documents->class[documents->rows] = class;
+	documents->rows++;
+}
+
+/*
+ * Adds a row.  It has the next number, from 0, and joins the document that equals its value, or a
+ * new one.  A row without a value, whose set or evidence is empty or that has no class joins none.
+ */
+void
+documents_add(Documents *documents, const DocumentRow *row)
+{
+	append_row(documents, row->class);
+	if (documents->class != NULL && row->class == NO_CLASS)
+		return;
+	if (row->bag != NULL && row->bag->count > 0)
+	{
+		Sought sought = {documents, documents->rows - 1, row->alone, NULL, row->bag};
+
+		if (add_to_document(&sought, documents))
+			store_set(documents, row->bag);
+	}
+	else if (row->symbols != NULL && (row->evidence == NULL || row->evidence->count > 0))
+		add_signature(documents, row);
+}
+
+/* ---- Beginning and end ------------------------------------------------------ */
+
+/* Begins documents: sets, or signatures, whose rows may have classes. */
+Documents *
+documents_begin(const PairOptions *options, bool sets, bool classes)
+{
+	Documents *documents = host_alloc(sizeof(Documents));
+	DocumentStore *store = host_alloc(sizeof(DocumentStore));
+
+	memset(store, 0, sizeof(DocumentStore));
+	*documents = (Documents){.options = options, .sets = sets, .store = store};
+	if (classes)
+		documents->class = host_alloc(1);
+	store->secret = host_random_seed();
+	store->limit = options->memory / options->sides / SET_BYTES;
+	clear_table(documents);
+	return documents;
+}
+
+/* Completes the documents after the last row. */
+void
+documents_done(Documents *documents)
+{
+	DocumentStore *store = documents->store;
+
+	if (store->records.flushed > 0)
+	{
+		flush_signatures(documents);
+		host_free(store->records.memory);
+		store->records.memory = NULL;
+	}
+	if (store->flushed > 0)
+		flush_sets(documents);
+	table_end(&store->table);
+}
+
+/* Closes the files of documents and frees them. */
+void
+documents_end(Documents *documents)
+{
+	DocumentStore *store = documents->store;
+
+	records_end(&store->records);
+	blobs_end(&store->blobs);
+	free_chunks(store);
+	host_free(store->alone);
+	host_free(store->set);
+	host_free(store->evidence);
+	host_free(store);
+	host_free(documents->next);
+	host_free(documents->class);
+	host_free(documents->first);
+	host_free(documents->last);
+	host_free(documents);
+}
+
+/* ---- Similarity -------------------------------------------------------------- */
+
+/* Returns the resemblance of two documents by their evidence. */
+double
+evidence_similarity(const Documents *left, uint32_t a, const Documents *right, uint32_t b)
+{
+	StoredBag *x = blobs_get(&left->store->blobs, left->store->evidence[a]);
+	StoredBag *y = blobs_get(&right->store->blobs, right->store->evidence[b]);
+	Bag bag_x = bag_of_stored(x);
+	Bag bag_y = bag_of_stored(y);
+	double similarity = left->options->multiset ? bag_weighted_resemblance(&bag_x, &bag_y) :
+												  bag_resemblance(&bag_x, &bag_y);
+
+	host_free(x);
+	host_free(y);
+	return similarity;
+}
+
+/* Returns the similarity of two sets. */
+static double
+sets_similarity(const Documents *left, uint32_t a, const Documents *right, uint32_t b)
+{
+	void *copy[2];
+	Bag x = documents_bag(left, a, &copy[0]);
+	Bag y = documents_bag(right, b, &copy[1]);
+	Bag shared = bag_intersection(&x, &y);
+	uint64_t length = left->options->multiset ? bag_total(&shared) : shared.count;
+
+	bag_free(&shared);
+	host_free(copy[0]);
+	host_free(copy[1]);
+	return set_similarity(left->options->measure, length, left->store->set[a].length,
+						  right->store->set[b].length);
+}
+
+/* Returns the similarity of two documents, of which both may be one. */
+double
+documents_similarity(const Documents *left, uint32_t a, const Documents *right, uint32_t b)
+{
+	size_t stride = left->store->records.stride;
+	uint8_t *buffer;
+	int distance;
+
+	if (left == right && a == b)
+		return 1;
+	if (left->options->verify > 0)
+		return evidence_similarity(left, a, right, b);
+	if (left->sets)
+		return sets_similarity(left, a, right, b);
+	buffer = host_alloc(2 * stride);
+	distance = symbol_distance(records_get(&left->store->records, a, buffer),
+							   records_get(&right->store->records, b, buffer + stride),
+							   left->shape.k, signature_bits(&left->shape));
+	host_free(buffer);
+	return signature_similarity(&left->shape, distance);
+}

@@ -1,0 +1,81 @@
+/*
+ * documents.h: documents from the inside (documents.c, for pairs.c and its joins).
+ */
+#ifndef NEARDUP_JOIN_DOCUMENTS_H
+#define NEARDUP_JOIN_DOCUMENTS_H
+
+#include "base/table.h"
+#include "join/pairs.h"
+#include "join/records.h"
+
+/* Bytes that a join takes for each element of its sets, at most, the sets among them. */
+#define SET_BYTES 80
+
+/* Fewer signatures never go to a file. */
+#define DOCUMENTS_MIN 1024
+
+/* A set as it is kept: its elements, then their frequencies if not all are 1. */
+typedef struct StoredBag
+{
+	uint32_t count;
+	bool weighted;
+	int64_t element[];
+} StoredBag;
+
+/* A document that is a set. */
+typedef struct StoredSet
+{
+	uint64_t length; /* by which it is compared */
+	uint32_t count;  /* of its elements */
+	bool in_file;
+	union
+	{
+		StoredBag *bag;
+		uint64_t position; /* in blobs */
+	} at;
+} StoredSet;
+
+/* Memory for sets, which is freed at once. */
+typedef struct Chunk
+{
+	struct Chunk *next;
+	size_t used;
+	size_t room;
+	uint64_t bytes[];
+} Chunk;
+
+typedef struct DocumentStore
+{
+	Table table;         /* documents from base on, by what they hold */
+	uint32_t base;       /* they alone are in memory */
+	uint64_t secret;     /* of digests */
+	bool *alone;         /* of each document */
+	Records records;     /* signatures: symbols, then a digest of the evidence */
+	StoredSet *set;      /* sets */
+	Chunk *chunks;       /* of the sets in memory */
+	uint64_t elements;   /* of these sets */
+	uint64_t limit;      /* elements that memory may hold and join */
+	uint32_t flushed;    /* the first sets, in blobs */
+	uint64_t *evidence;  /* of each document, its position in blobs */
+	Blobs blobs;         /* evidence, or sets that outgrew memory */
+} DocumentStore;
+
+/* Returns the document at a place of a list. */
+static inline uint32_t
+list_at(const DocumentList *list, uint32_t place)
+{
+	return list->doc == NULL ? place : list->doc[place];
+}
+
+/* Returns the class of a document. */
+static inline uint32_t
+document_class(const Documents *documents, uint32_t document)
+{
+	return documents->class[documents->first[document]];
+}
+
+extern Bag documents_bag(const Documents *documents, uint32_t document, void **copy);
+extern double evidence_similarity(const Documents *left, uint32_t a, const Documents *right,
+								  uint32_t b);
+
+#endif

@@ -1,0 +1,708 @@
+/*
+ * pairs.c: joins of documents, of both kinds, in memory and by way of files.
+ *
+ * Signatures are joined by join.c, by way of files (spread.c) if memory does not hold them; sets
+ * are joined by sets.c, by way of files (set_spread.c) if memory does not hold them.  Pairs are
+ * then compared by their evidence, if there is any.
+ */
+#include "join/pairs.h"
+
+#include <string.h>
+
+#include "base/sort.h"
+#include "join/documents.h"
+#include "join/join.h"
+#include "join/set_plan.h"
+#include "join/set_spread.h"
+#include "join/spread.h"
+
+/* A join, from the inside.  Its arrays are pointers, which pairs_attach() replaces. */
+typedef struct Inside
+{
+	PairJoin join; /* the first, so that both are one address */
+	int kind;      /* place in pair_kinds[] */
+	const PairOptions *options;
+	const DocumentList *list[2]; /* equal: one list is joined with itself */
+	SignatureHeader shape;
+	SpreadJoin spread; /* signatures; symbols and plan also in memory */
+	uint8_t *copy[2];  /* of signatures that are not in order, or NULL */
+	SetJoin sets;
+	SetPlan set_plan;
+	Bag *bag[2];         /* sets of the lists */
+	void **bag_copy[2];  /* of those in a file */
+	uint64_t elements;   /* of the sets */
+} Inside;
+
+/* What differs between kinds of joins. */
+typedef struct PairKind
+{
+	void (*begin)(Inside *inside);
+	bool (*run)(const Inside *inside, const PairRun *run);
+	void (*end)(Inside *inside);
+} PairKind;
+
+/* ---- Signatures ------------------------------------------------------------ */
+
+/* Documents of a list that a plan looks at if memory does not hold all. */
+#define PLANNED_WITH 1024
+
+/* A run of a join of signatures. */
+typedef struct SignatureRun
+{
+	const Inside *inside;
+	const PairRun *run;
+} SignatureRun;
+
+/* A JoinEmit. */
+static bool
+take_signatures(void *state, uint32_t a, uint32_t b, int distance)
+{
+	const SignatureRun *run = state;
+
+	return run->run->sink(run->run->state, a, b,
+						  signature_similarity(&run->inside->shape, distance));
+}
+
+/* A JoinProgress. */
+static void
+report_signatures(void *state, int done, int parts)
+{
+	const SignatureRun *run = state;
+	const PairOptions *options = run->inside->options;
+
+	options->progress(options->state, done, parts);
+}
+
+/* Returns the join of symbols for a run. */
+static SymbolJoin
+symbols_for(const SignatureRun *run)
+{
+	SymbolJoin symbols = run->inside->spread.symbols;
+
+	symbols.emit = take_signatures;
+	symbols.progress = run->run->reports ? report_signatures : NULL;
+	symbols.state = (void *) run;
+	symbols.next = run->run->next;
+	symbols.next_state = run->run->next_state;
+	symbols.stats = run->run->stats;
+	return symbols;
+}
+
+/* Returns whether a list has all documents in order. */
+static bool
+is_everything(const DocumentList *list)
+{
+	uint32_t i = 0;
+
+	if (list->count != list->documents->count)
+		return false;
+	while (i < list->count && list_at(list, i) == i)
+		i++;
+	return i == list->count;
+}
+
+/* Brings `count` documents of a list, at equal distances, into memory. */
+static uint8_t *
+load_some(const DocumentList *list, uint32_t count)
+{
+	const Records *records = &list->documents->store->records;
+	uint8_t *packed = host_alloc(count * records->stride);
+
+	for (uint32_t i = 0; i < count; i++)
+	{
+		uint32_t place = (uint64_t) i * list->count / count;
+
+		records_copy(records, list_at(list, place), packed + i * records->stride);
+		host_check_interrupts_at(i);
+	}
+	return packed;
+}
+
+/* Takes the shape of the join from its documents, and plans it. */
+static void
+plan_signatures(Inside *inside, JoinSide left, JoinSide right)
+{
+	const Documents *documents = inside->list[0]->documents;
+	const SignatureHeader *shape = &documents->shape;
+	const PairOptions *options = inside->options;
+	PairStats *stats = options->stats;
+	JoinPlan *plan = &inside->spread.plan;
+
+	inside->shape = *shape;
+	inside->spread.symbols = (SymbolJoin){.k = shape->k,
+										  .b = signature_bits(shape),
+										  .h = signature_radius(shape, options->threshold),
+										  .stride = documents->store->records.stride,
+										  .recall = options->recall,
+										  .left = left,
+										  .right = right};
+	if (inside->list[0]->labels != NULL)
+		inside->spread.symbols.labels = *inside->list[0]->labels;
+	*plan = join_plan(&inside->spread.symbols);
+	inside->join.parts = join_parts(plan);
+	inside->join.cost = plan->cost;
+	if (stats->joins == 0)
+	{
+		stats->groups = plan->groups;
+		stats->radius = plan->radius;
+		stats->one_more = plan->one_more;
+	}
+}
+
+/* Loads signatures into memory, without a copy if they lie there in order, and plans a join. */
+static void
+begin_signatures(Inside *inside)
+{
+	JoinSide side[2] = {{NULL}, {NULL}};
+
+	for (int s = 0; s < 2 && (s == 0 || inside->list[0] != inside->list[1]); s++)
+	{
+		const DocumentList *list = inside->list[s];
+		const Records *records = &list->documents->store->records;
+
+		if (records->file != NULL || !is_everything(list))
+			inside->copy[s] = load_some(list, list->count);
+		side[s] = (JoinSide){inside->copy[s] != NULL ? inside->copy[s] : records->memory,
+							 list->count};
+	}
+	plan_signatures(inside, side[0], side[1]);
+	inside->join.process_bytes = ((size_t) side[0].documents + side[1].documents) *
+		join_bytes(inside->shape.k, signature_bits(&inside->shape));
+}
+
+static bool
+run_signatures(const Inside *inside, const PairRun *run)
+{
+	SignatureRun signature_run = {inside, run};
+	SymbolJoin symbols = symbols_for(&signature_run);
+
+	return join_run(&symbols, &inside->spread.plan);
+}
+
+static void
+end_signatures(Inside *inside)
+{
+	host_free(inside->copy[0]);
+	host_free(inside->copy[1]);
+}
+
+/* ---- Signatures in files ---------------------------------------------------- */
+
+/* Bytes that a process must have to join by way of files, as when PostgreSQL builds an index. */
+#define FILES_MEMORY_MIN ((size_t) 32 * 1024 * 1024)
+
+/* Copies the documents of a list to a file, in order. */
+static HostFile *
+copy_list(const DocumentList *list)
+{
+	const Records *records = &list->documents->store->records;
+	uint8_t *buffer = host_alloc(records->stride);
+	HostFile *file = host_file_create();
+
+	for (uint32_t i = 0; i < list->count; i++)
+	{
+		host_file_write(file, (uint64_t) i * records->stride,
+						records_get(records, list_at(list, i), buffer), records->stride);
+		host_check_interrupts_at(i);
+	}
+	host_free(buffer);
+	return file;
+}
+
+/* Returns a list in a file: that of the documents if it has them all, in order, and no others. */
+static FileList
+list_in_file(const DocumentList *list)
+{
+	const Records *records = &list->documents->store->records;
+	bool whole = records->file != NULL && is_everything(list);
+
+	return (FileList){whole ? records->file : copy_list(list), list->count, records->stride};
+}
+
+/* Returns whether a list's file is that of its documents. */
+static bool
+is_own_file(const DocumentList *list, const FileList *file)
+{
+	return file->file == list->documents->store->records.file;
+}
+
+/* Plans a join by a few of the documents. */
+static void
+begin_signature_files(Inside *inside)
+{
+	JoinSide side[2] = {{NULL}, {NULL}};
+	uint8_t *held[2] = {NULL, NULL};
+	bool self = inside->list[0] == inside->list[1];
+
+	for (int s = 0; s < (self ? 1 : 2); s++)
+	{
+		uint32_t count = Min(inside->list[s]->count, PLANNED_WITH);
+
+		held[s] = load_some(inside->list[s], count);
+		side[s] = (JoinSide){held[s], inside->list[s]->count, count};
+	}
+	plan_signatures(inside, side[0], side[1]);
+	host_free(held[0]);
+	host_free(held[1]);
+	inside->spread.left = list_in_file(inside->list[0]);
+	if (!self)
+		inside->spread.right = list_in_file(inside->list[1]);
+	inside->join.parts = Max(inside->spread.plan.groups, 1);
+	inside->join.process_bytes = FILES_MEMORY_MIN;
+	inside->join.files = true;
+}
+
+static bool
+run_signature_files(const Inside *inside, const PairRun *run)
+{
+	SignatureRun signature_run = {inside, run};
+	SpreadJoin spread = inside->spread;
+
+	spread.symbols = symbols_for(&signature_run);
+	spread.memory = inside->join.memory;
+	return spread_run(&spread);
+}
+
+static void
+end_signature_files(Inside *inside)
+{
+	if (!is_own_file(inside->list[0], &inside->spread.left))
+		host_file_close(inside->spread.left.file);
+	if (inside->spread.right.file != NULL &&
+		!is_own_file(inside->list[1], &inside->spread.right))
+		host_file_close(inside->spread.right.file);
+}
+
+/* ---- Sets -------------------------------------------------------------------- */
+
+/* Gathers the sets of a list. */
+static void
+gather_bags(Inside *inside, int side)
+{
+	const DocumentList *list = inside->list[side];
+	Bag *bags = inside->bag[side] = host_alloc(list->count * sizeof(Bag));
+	void **copies = inside->bag_copy[side] = host_alloc(list->count * sizeof(void *));
+
+	for (uint32_t i = 0; i < list->count; i++)
+	{
+		host_check_interrupts_at(i);
+		bags[i] = documents_bag(list->documents, list_at(list, i), copies + i);
+	}
+}
+
+/* Sets what both joins of sets share. */
+static void
+begin_any_sets(Inside *inside)
+{
+	const PairOptions *options = inside->options;
+	bool self = inside->list[0] == inside->list[1];
+
+	inside->sets = (SetJoin){.left_count = inside->list[0]->count,
+							 .right_count = self ? 0 : inside->list[1]->count,
+							 .threshold = options->threshold,
+							 .weighted = options->multiset,
+							 .measure = options->measure};
+	if (inside->list[0]->labels != NULL)
+		inside->sets.labels = *inside->list[0]->labels;
+}
+
+/* Loads sets into memory, and plans a join. */
+static void
+begin_sets(Inside *inside)
+{
+	SetPlan *plan = &inside->set_plan;
+
+	begin_any_sets(inside);
+	gather_bags(inside, 0);
+	if (inside->list[0] != inside->list[1])
+		gather_bags(inside, 1);
+	inside->sets.left = inside->bag[0];
+	inside->sets.right = inside->bag[1];
+	if (!set_plan(&inside->sets, plan))
+		host_refuse_size(SET_TOO_MANY);
+	inside->join.parts = SET_PARTS;
+	inside->join.cost = plan->cost;
+	inside->join.process_bytes = set_run_bytes(plan);
+	inside->join.held = inside->elements * sizeof(int64_t);
+	if (inside->options->stats->joins == 0)
+		inside->options->stats->join.partitions = plan->items.partitions;
+}
+
+static bool
+run_sets(const Inside *inside, const PairRun *run)
+{
+	SetJoin join = inside->sets;
+
+	join.sink = run->sink;
+	join.state = run->state;
+	join.next = run->next;
+	join.next_state = run->next_state;
+	return set_run(&join, &inside->set_plan, run->stats);
+}
+
+static void
+end_sets(Inside *inside)
+{
+	set_plan_free(&inside->set_plan);
+	for (int s = 0; s < 2 && inside->bag[s] != NULL; s++)
+	{
+		for (uint32_t i = 0; i < inside->list[s]->count; i++)
+			host_free(inside->bag_copy[s][i]);
+		host_free(inside->bag_copy[s]);
+		host_free(inside->bag[s]);
+	}
+}
+
+/* ---- Sets in files ------------------------------------------------------------ */
+
+/* A join of sets in files has one part. */
+static void
+begin_set_files(Inside *inside)
+{
+	begin_any_sets(inside);
+	inside->join.parts = 1;
+	inside->join.files = true;
+}
+
+static bool
+run_set_files(const Inside *inside, const PairRun *run)
+{
+	SetJoin join = inside->sets;
+
+	if (run->next(run->next_state) < 0)
+		return true;
+	join.sink = run->sink;
+	join.state = run->state;
+	return set_spread_run(&join, inside->list[0], inside->list[1], inside->elements, run->stats);
+}
+
+static void
+end_set_files(Inside *inside)
+{
+}
+
+/* ---- Both ----------------------------------------------------------------------- */
+
+/* By "sets", then by "files". */
+static const PairKind pair_kinds[] = {
+	{begin_signatures, run_signatures, end_signatures},
+	{begin_signature_files, run_signature_files, end_signature_files},
+	{begin_sets, run_sets, end_sets},
+	{begin_set_files, run_set_files, end_set_files}};
+
+/* Returns how many elements the sets of a list have. */
+static uint64_t
+count_elements(const DocumentList *list)
+{
+	uint64_t elements = 0;
+
+	for (uint32_t i = 0; i < list->count; i++)
+		elements += list->documents->store->set[list_at(list, i)].count;
+	return elements;
+}
+
+/* Returns whether memory does not hold the documents of a join.  Tells how much would. */
+static bool
+needs_files(Inside *inside)
+{
+	const DocumentList *left = inside->list[0];
+	const DocumentList *right = inside->list[1];
+	const DocumentStore *store = left->documents->store;
+	uint64_t documents = (uint64_t) left->count + (left == right ? 0 : right->count);
+	const PairOptions *options = inside->options;
+	bool files;
+	double bytes;
+
+	if (left->documents->sets)
+	{
+		inside->elements = count_elements(left) + (left == right ? 0 : count_elements(right));
+		files = inside->elements > options->memory / SET_BYTES;
+		bytes = (double) inside->elements * SET_BYTES;
+	}
+	else
+	{
+		const SignatureHeader *shape = &left->documents->shape;
+		size_t each = store->records.stride + join_bytes(shape->k, signature_bits(shape));
+
+		files = (store->records.file != NULL || right->documents->store->records.file != NULL) &&
+			documents > Max(options->memory / each, DOCUMENTS_MIN);
+		bytes = (double) documents * each;
+	}
+	if (files && options->spilled != NULL && !options->stats->spilled)
+		options->spilled(options->state, left->documents->sets ? "sets" : "signatures", bytes);
+	options->stats->spilled |= files;
+	return files;
+}
+
+/* Lists what all processes of a join read; the first is the join itself. */
+void
+pairs_arrays(const PairJoin *join, PairArray array[PAIR_ARRAYS])
+{
+	const Inside *inside = (const Inside *) join;
+	const SpreadJoin *spread = &inside->spread;
+
+	memset(array, 0, PAIR_ARRAYS * sizeof(PairArray));
+	array[0] = (PairArray){.memory = inside, .bytes = sizeof(Inside)};
+	if (inside->list[0]->documents->sets)
+		set_plan_arrays(&inside->set_plan, array + 1);
+	else if (join->files)
+	{
+		array[1].file = spread->left.file;
+		array[1].bytes = spread->left.count * spread->left.stride;
+		array[2].file = spread->right.file;
+		array[2].bytes = spread->right.count * spread->right.stride;
+	}
+	else
+	{
+		array[1].memory = spread->symbols.left.packed;
+		array[1].bytes = spread->symbols.left.documents * spread->symbols.stride;
+		array[2].memory = spread->symbols.right.packed;
+		array[2].bytes = spread->symbols.right.documents * spread->symbols.stride;
+	}
+	if (inside->list[0]->labels != NULL)
+	{
+		const JoinLabels *labels = inside->list[0]->labels;
+
+		array[7] = (PairArray){labels->label, inside->list[0]->count * sizeof(uint32_t)};
+		array[8] = (PairArray){labels->parent, labels->count * sizeof(uint32_t)};
+	}
+}
+
+/* Takes labels from elsewhere, with connections of its own. */
+static void
+attach_labels(JoinLabels *labels, const PairArray *array)
+{
+	labels->label = array[0].memory;
+	if (labels->label == NULL)
+		return;
+	labels->parent = host_alloc(array[1].bytes);
+	memcpy(labels->parent, array[1].memory, array[1].bytes);
+}
+
+/*
+ * Returns a join whose arrays, those of pairs_arrays(), are now elsewhere, for pairs_run() in
+ * another thread or process.
+ */
+PairJoin *
+pairs_attach(const PairArray array[PAIR_ARRAYS])
+{
+	Inside *inside = host_alloc(sizeof(Inside));
+
+	memcpy(inside, array[0].memory, sizeof(Inside));
+	if (pair_kinds[inside->kind].run == run_sets)
+		set_plan_attach(&inside->set_plan, array + 1);
+	attach_labels(&inside->sets.labels, array + 7);
+	inside->spread.symbols.labels = inside->sets.labels;
+	inside->spread.left.file = array[1].file;
+	inside->spread.right.file = array[2].file;
+	inside->spread.symbols.left.packed = array[1].memory;
+	inside->spread.symbols.right.packed = array[2].memory;
+	return &inside->join;
+}
+
+/*
+ * Joins the parts that run->next returns.  Returns false if the sink ended the join.
+ */
+bool
+pairs_run(const PairJoin *join, const PairRun *run)
+{
+	const Inside *inside = (const Inside *) join;
+
+	return pair_kinds[inside->kind].run(inside, run);
+}
+
+/* ---- Finding pairs -------------------------------------------------------------- */
+
+/* Who takes the pairs of a join. */
+typedef struct Taker
+{
+	const DocumentList *left;
+	const DocumentList *right;
+	PairSink sink;
+	void *state;
+	bool stopped; /* by the sink */
+	int part;     /* under way */
+	const PairJoin *join;
+} Taker;
+
+/* A PairSink for places: passes the documents on unless their evidence is not similar enough. */
+static bool
+take_places(void *state, uint32_t a, uint32_t b, double similarity)
+{
+	Taker *taker = state;
+	const Documents *left = taker->left->documents;
+	const Documents *right = taker->right->documents;
+	const PairOptions *options = left->options;
+
+	a = list_at(taker->left, a);
+	b = list_at(taker->right, b);
+	if (options->verify > 0)
+	{
+		similarity = evidence_similarity(left, a, right, b);
+		if (similarity < options->verify)
+			return true;
+	}
+	options->stats->pairs++;
+	taker->stopped = !taker->sink(taker->state, a, b, similarity);
+	return !taker->stopped;
+}
+
+/* A PairNext: takes one part after the other. */
+static int
+next_part(void *state)
+{
+	Taker *taker = state;
+	const PairOptions *options = taker->left->documents->options;
+
+	taker->part++;
+	if (options->progress != NULL && !taker->join->files)
+		options->progress(options->state, taker->part, taker->join->parts);
+	return taker->part < taker->join->parts ? taker->part : -1;
+}
+
+/* Runs a join, by the options' runner or alone. */
+static void
+run_join(PairJoin *join, Taker *taker)
+{
+	const PairOptions *options = taker->left->documents->options;
+	PairRun run = {.sink = take_places,
+				   .state = taker,
+				   .next = next_part,
+				   .next_state = taker,
+				   .stats = &options->stats->join,
+				   .reports = join->files && options->progress != NULL};
+
+	taker->join = join;
+	taker->part = -1;
+	if (options->run != NULL)
+		options->run(options->state, join, take_places, taker);
+	else
+		(void) pairs_run(join, &run);
+}
+
+/* Joins two lists, or one with itself, whatever the classes of their documents. */
+static bool
+join_lists(const DocumentList *left, const DocumentList *right, uint64_t most, PairSink sink,
+		   void *state)
+{
+	Taker taker = {.left = left, .right = right, .sink = sink, .state = state};
+	Inside *inside;
+
+	if (left->count == 0 || right->count == 0)
+		return true;
+	inside = host_alloc(sizeof(Inside));
+	memset(inside, 0, sizeof(Inside));
+	inside->options = left->documents->options;
+	inside->list[0] = left;
+	inside->list[1] = right;
+	inside->join.memory = inside->options->memory;
+	inside->join.most = most;
+	inside->kind = (left->documents->sets ? 2 : 0) + (needs_files(inside) ? 1 : 0);
+	pair_kinds[inside->kind].begin(inside);
+	run_join(&inside->join, &taker);
+	pair_kinds[inside->kind].end(inside);
+	inside->options->stats->joins++;
+	host_free(inside);
+	return !taker.stopped;
+}
+
+/* A place in a list of documents, by class. */
+typedef struct ClassedPlace
+{
+	uint32_t class;
+	uint32_t place;
+} ClassedPlace;
+
+/* Returns the class of the document at a place of a list. */
+static uint32_t
+class_at(const DocumentList *list, uint32_t place)
+{
+	return document_class(list->documents, list_at(list, place));
+}
+
+/* Returns a list in the order of classes, and of its places within a class. */
+static DocumentList
+order_by_class(const DocumentList *list)
+{
+	ClassedPlace *classed = host_alloc(list->count * sizeof(ClassedPlace));
+	uint32_t *doc = host_alloc(list->count * sizeof(uint32_t));
+
+	for (uint32_t i = 0; i < list->count; i++)
+		classed[i] = (ClassedPlace){class_at(list, i), i};
+	sort_records(classed, list->count, sizeof(ClassedPlace), sort_key_pair);
+	for (uint32_t i = 0; i < list->count; i++)
+		doc[i] = list_at(list, classed[i].place);
+	host_free(classed);
+	return (DocumentList){list->documents, doc, list->count};
+}
+
+/* Cuts the documents of the first class off a list that is in order, and returns them. */
+static DocumentList
+cut_class(DocumentList *list)
+{
+	DocumentList cut = {list->documents, list->doc, 0};
+	uint32_t class = class_at(list, 0);
+
+	while (cut.count < list->count && class_at(list, cut.count) == class)
+		cut.count++;
+	list->doc += cut.count;
+	list->count -= cut.count;
+	return cut;
+}
+
+/* Cuts the documents of a class off a list that is in order, and those of lesser classes. */
+static DocumentList
+cut_to_class(DocumentList *list, uint32_t class)
+{
+	while (list->count > 0 && class_at(list, 0) < class)
+		(void) cut_class(list);
+	if (list->count > 0 && class_at(list, 0) == class)
+		return cut_class(list);
+	return (DocumentList){list->documents, NULL, 0};
+}
+
+/* Joins the documents of each class. */
+static bool
+join_classes(const DocumentList *left, const DocumentList *right, uint64_t most, PairSink sink,
+			 void *state)
+{
+	DocumentList ordered = order_by_class(left);
+	DocumentList others = left == right ? (DocumentList){0} : order_by_class(right);
+	DocumentList rest = ordered;
+	DocumentList other_rest = others;
+	bool goes_on = true;
+
+	while (goes_on && rest.count > 0)
+	{
+		uint32_t class = class_at(&rest, 0);
+		DocumentList list = cut_class(&rest);
+
+		if (left != right)
+		{
+			DocumentList other = cut_to_class(&other_rest, class);
+
+			goes_on = join_lists(&list, &other, most, sink, state);
+		}
+		else if (list.count > 1)
+			goes_on = join_lists(&list, &list, most, sink, state);
+		host_check_interrupts();
+	}
+	host_free((void *) ordered.doc);
+	host_free((void *) others.doc);
+	return goes_on;
+}
+
+/*
+ * Passes all pairs that reach the threshold to sink, those within left where right is NULL.  The
+ * sink ends the join before it takes more than `most`, which a join by several processes
+ * respects, too.  Returns false if it did.
+ */
+bool
+pairs_join(const DocumentList *left, const DocumentList *right, uint64_t most, PairSink sink,
+		   void *state)
+{
+	if (right == NULL)
+		right = left;
+	return left->documents->class == NULL ? join_lists(left, right, most, sink, state) :
+											join_classes(left, right, most, sink, state);
+}

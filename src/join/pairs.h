@@ -1,0 +1,211 @@
+/*
+ * pairs.h: the pairs and the clusters of similar documents, for all who ask for them.
+ *
+ * Rows are added one after the other.  Rows whose values are equal form one document, so that
+ * thousands of copies cost no more than one; documents are numbered in the order of their first
+ * rows.  A value is a signature or a set.  Documents that outgrow memory go to temporary files.
+ *
+ * pairs_join() passes the pairs of similar documents of one list or two.  It makes a join, of
+ * signatures or of sets, in memory or by way of files, which is done in parts.  A runner may give
+ * the parts to threads or processes: pairs_arrays() lists what they read, pairs_attach() makes
+ * the join of these in each of them, and pairs_run() does the parts that it is told.
+ *
+ * stars_make() makes clusters around keepers.
+ */
+#ifndef NEARDUP_JOIN_PAIRS_H
+#define NEARDUP_JOIN_PAIRS_H
+
+#include "join/sets.h"
+#include "join/stats.h"
+#include "sketch/bag.h"
+#include "sketch/signature.h"
+
+#define NO_ROW UINT32_MAX
+#define NO_DOCUMENT UINT32_MAX
+#define NO_CLASS UINT32_MAX
+
+/* ---- What is asked for ---------------------------------------------------- */
+
+typedef struct PairJoin PairJoin;
+
+/*
+ * Takes a pair: a is of the first list, b of the second; within one list a comes before b.
+ * Returns false to end the join.
+ */
+typedef bool (*PairSink)(void *state, uint32_t a, uint32_t b, double similarity);
+
+/* Returns the part to join next, -1 for none; the part that it returned before is done. */
+typedef int (*PairNext)(void *state);
+
+/* What a call did. */
+typedef struct PairStats
+{
+	uint64_t joins;
+	bool spilled;
+	int groups; /* plan of the first join of signatures */
+	int radius;
+	int one_more;        /* groups whose radius is one more */
+	uint32_t partitions; /* of the first join of sets */
+	JoinStats join;      /* of all joins */
+	uint64_t pairs;      /* passed on */
+} PairStats;
+
+/* How documents are compared, within which memory, and by whom. */
+typedef struct PairOptions
+{
+	double threshold; /* above 0, at most 1 */
+	double recall;    /* probability to find a pair of signatures at the threshold; 1: find all */
+	double verify;    /* least resemblance of the evidence; 0 if there is none */
+	bool multiset;    /* compare sets as multisets */
+	SetMeasure measure;
+	size_t memory; /* bytes that documents and a join may take, about ... */
+	int sides;     /* ... of this number of documents, 1 or 2 */
+	/* Runs a join and passes its pairs on, as pairs_run() does.  NULL: this thread does it. */
+	void (*run)(void *state, PairJoin *join, PairSink sink, void *sink_state);
+	/* Is called from time to time while a join runs, with the parts that are done; or NULL. */
+	void (*progress)(void *state, int done, int parts);
+	/* Is told what outgrows memory, and how many bytes would hold it; or NULL. */
+	void (*spilled)(void *state, const char *what, double bytes);
+	void *state; /* of these functions */
+	PairStats *stats;
+} PairOptions;
+
+/* ---- Documents (documents.c) ---------------------------------------------- */
+
+typedef struct Documents
+{
+	const PairOptions *options;
+	/* Rows, in the order in which they were added. */
+	uint32_t rows;
+	size_t row_room;
+	uint32_t *next;  /* the next row of the same document, or NO_ROW */
+	uint32_t *class; /* of each row; NULL if rows have no classes */
+	/* Documents. */
+	bool sets;             /* their values are sets, not signatures */
+	SignatureHeader shape; /* of all values; the caller sets it before the first */
+	uint32_t count;
+	size_t room;
+	uint32_t *first; /* first row of each */
+	uint32_t *last;
+	struct DocumentStore *store;
+} Documents;
+
+/* A row that is added. */
+typedef struct DocumentRow
+{
+	uint32_t class;         /* only rows of a class are compared; NO_CLASS: joins no document */
+	bool alone;             /* it is a document of its own */
+	const uint8_t *symbols; /* of a signature of the documents' shape, or NULL */
+	const Bag *bag;         /* a set, or NULL */
+	const Bag *evidence;    /* a set that belongs to the signature, or NULL */
+} DocumentRow;
+
+extern Documents *documents_begin(const PairOptions *options, bool sets, bool classes);
+extern void documents_add(Documents *documents, const DocumentRow *row);
+extern void documents_done(Documents *documents);
+extern void documents_end(Documents *documents);
+extern double documents_similarity(const Documents *left, uint32_t a, const Documents *right,
+								   uint32_t b);
+
+/* Loops over the rows of a document in ascending order. */
+#define for_each_row(documents, document, row) \
+	for (uint32_t row = (documents)->first[document]; row != NO_ROW; row = (documents)->next[row])
+
+/* ---- Pairs (pairs.c) ------------------------------------------------------- */
+
+/* Some documents; all of them where doc is NULL. */
+typedef struct DocumentList
+{
+	Documents *documents;
+	const uint32_t *doc;
+	uint32_t count;
+	const JoinLabels *labels; /* of a list that is joined with itself; or NULL */
+} DocumentList;
+
+/* Returns all documents. */
+static inline DocumentList
+all_documents(Documents *documents)
+{
+	return (DocumentList){documents, NULL, documents->count};
+}
+
+/* A join that is planned and loaded. */
+struct PairJoin
+{
+	int parts;
+	double cost;          /* nanoseconds, estimated */
+	size_t process_bytes; /* that each process needs at least, beyond the arrays */
+	size_t held;          /* bytes that documents take beside the arrays */
+	uint64_t most;        /* pairs that the sink takes, at most */
+	size_t memory;        /* bytes that a process may take */
+	bool files;           /* memory does not hold the documents */
+};
+
+/* What all processes of a join read: memory, or a file. */
+typedef struct PairArray
+{
+	const void *memory;
+	size_t bytes;
+	HostFile *file;
+} PairArray;
+
+#define PAIR_ARRAYS 9
+
+/* How a process runs parts of a join. */
+typedef struct PairRun
+{
+	PairSink sink; /* takes places in the lists */
+	void *state;
+	PairNext next;
+	void *next_state;
+	JoinStats *stats; /* added to */
+	bool reports;     /* it calls the options' progress */
+} PairRun;
+
+extern bool pairs_join(const DocumentList *left, const DocumentList *right, uint64_t most,
+					   PairSink sink, void *state);
+extern void pairs_arrays(const PairJoin *join, PairArray array[PAIR_ARRAYS]);
+extern PairJoin *pairs_attach(const PairArray array[PAIR_ARRAYS]);
+extern bool pairs_run(const PairJoin *join, const PairRun *run);
+
+/* ---- Clusters (stars.c, components.c) -------------------------------------- */
+
+/* Two rows that stand for similar documents. */
+typedef struct Edge
+{
+	uint32_t second; /* edges are sorted by it, then by the first */
+	uint32_t first;
+	double similarity;
+} Edge;
+
+/*
+ * Clusters around keepers.  Some documents may be one unit, which takes their place: one row
+ * stands for all of them.  A document may also wait for its turn, if the documents that joined
+ * before decide which keepers it may join.
+ */
+typedef struct Stars
+{
+	Documents *documents;
+	Documents *keepers;           /* documents of other rows that are the keepers; NULL: the same */
+	const uint32_t *order;        /* documents in the order of the rows that stand for them ... */
+	uint32_t count;               /* ... and their number; NULL: all in turn */
+	const uint32_t *first;        /* row that stands for each document */
+	const uint32_t *keeper_first; /* row that stands for each document of keepers, if there are */
+	bool nearest;                 /* documents join the most similar keeper */
+	uint32_t *keeper;             /* of each row, NO_ROW at first */
+	double *similarity;           /* to it */
+	/* Does a document wait for its turn?  NULL: no. */
+	bool (*waits)(const struct Stars *stars, uint32_t document);
+	/* If it does: may it join a keeper, a row, now? */
+	bool (*is_allowed)(const struct Stars *stars, uint32_t document, uint32_t keeper);
+	/* Of stars.c: edges that are kept. */
+	Edge *edge;
+	size_t edges;
+	size_t room;
+	size_t limit;
+} Stars;
+
+extern void stars_make(Stars *stars);
+extern void components_make(Stars *stars);
+
+#endif
