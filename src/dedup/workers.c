@@ -243,13 +243,13 @@ next_part(void *state)
 
 /* ---- The leader ------------------------------------------------------------- */
 
-/* Returns how many bytes of memory a join shares. */
+/* Returns how many bytes of memory a join shares, beside itself. */
 static Size
 shared_bytes(const PairArray array[PAIR_ARRAYS])
 {
 	Size bytes = 0;
 
-	for (int i = 0; i < PAIR_ARRAYS; i++)
+	for (int i = 1; i < PAIR_ARRAYS; i++)
 		bytes += array[i].file != NULL ? 0 : array[i].bytes;
 	return bytes;
 }

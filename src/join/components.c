@@ -1,10 +1,10 @@
 /*
  * components.c: connected components of similar documents.
  *
- * Stars come first: all documents of a star are connected.  Then only pairs of documents of
- * different components are looked for, since a large cluster has a number of pairs that is
- * quadratic in its size.  So each document has a label, that of its star if the star is large,
- * and the join skips documents whose labels are connected.
+ * A large cluster has a number of pairs that is quadratic in its size.  So if there are many
+ * pairs, stars come first: all documents of a star are connected.  Then only pairs of documents
+ * of different components are looked for: each document has a label, that of its star if the
+ * star is large, and the join skips documents whose labels are connected.
  */
 #include <string.h>
 
@@ -14,10 +14,15 @@
 /* Documents of a star that has a label, at least. */
 #define LABELLED_MIN 64
 
+/* Pairs of each document, on average, that are many; and pairs that are few in any case. */
+#define MANY_PAIRS 8
+#define FEW_PAIRS 65536
+
 typedef struct Components
 {
 	const Stars *stars;
 	uint32_t *parent; /* of each row */
+	uint64_t wanted;  /* pairs */
 } Components;
 
 /* A PairSink. */
@@ -28,7 +33,7 @@ take_link(void *state, uint32_t a, uint32_t b, double similarity)
 	const uint32_t *first = components->stars->first;
 
 	(void) forest_link(components->parent, first[a], first[b]);
-	return true;
+	return components->wanted-- > 0;
 }
 
 /* Returns the keepers of rows by stars of the documents alone. */
@@ -83,9 +88,19 @@ order_by_label(const Documents *documents, const uint32_t *keeper, const uint32_
 	host_free(next);
 }
 
+/* Links similar documents.  Returns false if they have many pairs, and not all are linked. */
+static bool
+link_few(Components *components)
+{
+	DocumentList all = all_documents(components->stars->documents);
+
+	components->wanted = Max((uint64_t) all.count * MANY_PAIRS, FEW_PAIRS);
+	return pairs_join(&all, NULL, components->wanted, take_link, components);
+}
+
 /* Links the documents of each star, and those of different stars that are similar. */
 static void
-link_documents(Components *components)
+link_stars(Components *components)
 {
 	Documents *documents = components->stars->documents;
 	const uint32_t *first = components->stars->first;
@@ -107,6 +122,7 @@ link_documents(Components *components)
 	host_free(keeper);
 	if (labels > 0)
 		list.labels = &join_labels;
+	components->wanted = UINT64_MAX;
 	(void) pairs_join(&list, NULL, UINT64_MAX, take_link, components);
 	host_free(join_labels.parent);
 	host_free(label);
@@ -121,9 +137,10 @@ void
 components_make(Stars *stars)
 {
 	Documents *documents = stars->documents;
-	Components components = {stars, forest_begin(documents->rows)};
+	Components components = {.stars = stars, .parent = forest_begin(documents->rows)};
 
-	link_documents(&components);
+	if (!link_few(&components))
+		link_stars(&components);
 	for (uint32_t i = 0; i < documents->count; i++)
 	{
 		uint32_t root = forest_root(components.parent, stars->first[i]);
