@@ -96,7 +96,7 @@ call_begin(FunctionCallInfo fcinfo, uint32 absent)
 	place = place_not_null(fcinfo, &call, ARGUMENT_RECALL, "recall");
 	options->recall = share_argument(fcinfo, place, "recall");
 	if (call_choice(fcinfo, &call, ARGUMENT_MEASURE, "measure", "resemblance", "containment"))
-		options->measure = SET_CONTAINMENT;
+		options->measure = MEASURE_CONTAINMENT;
 	return call;
 }
 

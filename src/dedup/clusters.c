@@ -150,7 +150,7 @@ make_stars(Clusters *clusters)
 		stars->keepers = clusters->keepers->documents;
 	}
 	stars->join = join_lists;
-	if (clusters->source->options->measure == SET_CONTAINMENT)
+	if (clusters->source->options->measure == MEASURE_CONTAINMENT)
 		stars->may_join = may_join;
 	if (clusters->units != NULL)
 	{
@@ -276,7 +276,7 @@ check_components(const Call *call, bool nearest)
 				 errmsg("method 'components' cannot be combined with \"nearest\""),
 				 errdetail("A connected component has only one keeper."),
 				 errhint("Omit \"nearest\", or use method 'star'.")));
-	if (call->options->measure == SET_CONTAINMENT)
+	if (call->options->measure == MEASURE_CONTAINMENT)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("method 'components' cannot be combined with measure 'containment'"),

@@ -65,7 +65,7 @@ typedef struct Options
 	struct Within *within; /* the columns in which rows must be equal, or NULL */
 	double threshold;
 	bool multiset; /* compare shingles as multisets */
-	SetMeasure measure;
+	Measure measure;
 	double verify; /* least similarity of the evidence; 0 if there is none */
 	double recall;
 	CallStats *stats;

@@ -38,8 +38,7 @@ evidence_similarity(Source *left, uint32 a, Source *right, uint32 b)
 	double similarity;
 
 	check_same_recipe(x->version, x->scheme, y->version, y->scheme);
-	similarity = left->options->multiset ? bag_weighted_resemblance(&bag_x, &bag_y) :
-										   bag_resemblance(&bag_x, &bag_y);
+	similarity = bag_similarity(&bag_x, &bag_y, MEASURE_RESEMBLANCE, left->options->multiset);
 	pfree(x);
 	pfree(y);
 	return similarity;
@@ -454,14 +453,12 @@ sets_similarity(Source *left, uint32 a, Source *right, uint32 b)
 	void *copy[2];
 	Bag x = documents_bag(left, a, &copy[0]);
 	Bag y = documents_bag(right, b, &copy[1]);
-	Bag shared = bag_intersection(&x, &y);
-	uint64 length = left->options->multiset ? bag_total(&shared) : shared.count;
+	uint64 shared = bag_shared(&x, &y, left->options->multiset);
 
-	bag_free(&shared);
 	host_free(copy[0]);
 	host_free(copy[1]);
-	return set_similarity(left->options->measure, length, document_length(left, a),
-						  document_length(right, b));
+	return overlap_similarity(left->options->measure, shared, document_length(left, a),
+							  document_length(right, b));
 }
 
 /* Returns the similarity of a document of a source and a document of another or of the source. */

@@ -316,15 +316,16 @@ join_sets(Join *join, Bag *left, Bag *right)
 {
 	const neardup_options *options = join->options;
 
-	join->sets = (SetJoin){.left = left,
-						   .left_count = join->left->count,
-						   .right = right,
-						   .right_count = right != NULL ? join->right->count : 0,
-						   .threshold = options->threshold,
-						   .weighted = options->multiset,
-						   .measure = options->containment ? SET_CONTAINMENT : SET_RESEMBLANCE,
-						   .sink = take_sets,
-						   .next = next_part};
+	join->sets =
+		(SetJoin){.left = left,
+				  .left_count = join->left->count,
+				  .right = right,
+				  .right_count = right != NULL ? join->right->count : 0,
+				  .threshold = options->threshold,
+				  .weighted = options->multiset,
+				  .measure = options->containment ? MEASURE_CONTAINMENT : MEASURE_RESEMBLANCE,
+				  .sink = take_sets,
+				  .next = next_part};
 	if (!set_plan(&join->sets, &join->set_plan))
 		session_fail(NEARDUP_TOO_LARGE, "there are too many shingles to compare at once");
 	join->parts = SET_PARTS;
