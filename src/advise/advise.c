@@ -94,7 +94,7 @@ statement_of(const Call *call, const Outlook *outlook)
 						"" :
 						psprintf(", NULL::%s", format_type_be(call->id_type)),
 					candidate->lexicon ? ", multiset => true" : "",
-					candidate->containment ? ", measure => 'containment'" : "");
+					candidate->measure == MEASURE_CONTAINMENT ? ", measure => 'containment'" : "");
 }
 
 /* ---- Rows --------------------------------------------------------------------------- */
@@ -121,7 +121,8 @@ put_outlook(ReturnSetInfo *result, const Call *call, const Outlook *outlook, boo
 
 	values[0] = CStringGetTextDatum(scheme_names[candidate->scheme]);
 	values[1] = BoolGetDatum(candidate->lexicon);
-	values[2] = CStringGetTextDatum(candidate->containment ? "containment" : "resemblance");
+	values[2] = CStringGetTextDatum(candidate->measure == MEASURE_CONTAINMENT ? "containment" :
+																				"resemblance");
 	values[3] = Float8GetDatum(outlook->threshold);
 	set_estimate(&values[4], &nulls[4], &outlook->f1, judged);
 	set_estimate(&values[7], &nulls[7], &outlook->precision, judged);

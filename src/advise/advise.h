@@ -11,6 +11,7 @@
 #include "fmgr.h"
 
 #include "progress.h"
+#include "sketch/overlap.h"
 #include "text/text.h"
 
 /* ---- Candidates (similar.c) ---------------------------------------------- */
@@ -29,9 +30,9 @@ enum
 /* A way to compare two texts. */
 typedef struct Candidate
 {
-	int scheme;       /* WORD_1 to CHAR_5 */
-	bool lexicon;     /* are shingles weighted by a lexicon of the texts? */
-	bool containment; /* or resemblance? */
+	int scheme;      /* WORD_1 to CHAR_5 */
+	bool lexicon;    /* are shingles weighted by a lexicon of the texts? */
+	Measure measure; /* of resemblance and containment */
 } Candidate;
 
 #define CANDIDATES 12

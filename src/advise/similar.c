@@ -15,18 +15,18 @@
 #include "base/sort.h"
 #include "sketch/weights.h"
 
-const Candidate candidates[CANDIDATES] = {[LEXICON_WORD_3] = {WORD_3, true, false},
-										  [1] = {WORD_1, true, false},
-										  [LEXICON_CHAR_5] = {CHAR_5, true, false},
-										  [3] = {CHAR_3, true, false},
-										  [4] = {WORD_3, true, true},
-										  [5] = {WORD_1, true, true},
-										  [6] = {CHAR_5, true, true},
-										  [7] = {CHAR_3, true, true},
-										  [8] = {WORD_3, false, false},
-										  [PLAIN_WORD_1] = {WORD_1, false, false},
-										  [10] = {CHAR_5, false, false},
-										  [11] = {CHAR_3, false, false}};
+const Candidate candidates[CANDIDATES] = {[LEXICON_WORD_3] = {WORD_3, true, MEASURE_RESEMBLANCE},
+										  [1] = {WORD_1, true, MEASURE_RESEMBLANCE},
+										  [LEXICON_CHAR_5] = {CHAR_5, true, MEASURE_RESEMBLANCE},
+										  [3] = {CHAR_3, true, MEASURE_RESEMBLANCE},
+										  [4] = {WORD_3, true, MEASURE_CONTAINMENT},
+										  [5] = {WORD_1, true, MEASURE_CONTAINMENT},
+										  [6] = {CHAR_5, true, MEASURE_CONTAINMENT},
+										  [7] = {CHAR_3, true, MEASURE_CONTAINMENT},
+										  [8] = {WORD_3, false, MEASURE_RESEMBLANCE},
+										  [PLAIN_WORD_1] = {WORD_1, false, MEASURE_RESEMBLANCE},
+										  [10] = {CHAR_5, false, MEASURE_RESEMBLANCE},
+										  [11] = {CHAR_3, false, MEASURE_RESEMBLANCE}};
 
 /* Pairs to keep by each candidate, for each text. */
 #define POOL_PER_TEXT 20
@@ -194,11 +194,9 @@ find_shared(Lists *lists, uint32 texts, uint32 text, uint32 from)
 
 /* Returns what two texts share, of their lengths. */
 static uint16
-units(uint64 shared, uint64 x, uint64 y, bool containment)
+units(Measure measure, uint64 shared, uint64 x, uint64 y)
 {
-	double of = containment ? Min(x, y) : x + y - shared;
-
-	return shared == 0 ? 0 : (uint16) floor(SIMILARITY_UNITS * (shared / of) + 1e-6);
+	return (uint16) floor(SIMILARITY_UNITS * overlap_similarity(measure, shared, x, y) + 1e-6);
 }
 
 /* Sets the similarity of two texts by each candidate, after find_shared() for a. */
@@ -212,8 +210,8 @@ compare_texts(const Lists *lists, uint32 a, uint32 b, uint16 *similarity)
 		uint64 shared = l->shared[b];
 
 		similarity[c] = candidate->lexicon ?
-			units(shared >> 32, l->weights[a], l->weights[b], candidate->containment) :
-			units((uint32) shared, l->lists[a], l->lists[b], false);
+			units(candidate->measure, shared >> 32, l->weights[a], l->weights[b]) :
+			units(candidate->measure, (uint32) shared, l->lists[a], l->lists[b]);
 	}
 }
 
@@ -233,7 +231,7 @@ family_resemblance(const Lists *lists, uint32 a, uint32 b)
 {
 	const Lists *l = &lists[FAMILY];
 
-	return units((uint32) l->shared[b], l->lists[a], l->lists[b], false) /
+	return units(MEASURE_RESEMBLANCE, (uint32) l->shared[b], l->lists[a], l->lists[b]) /
 		(double) SIMILARITY_UNITS;
 }
 

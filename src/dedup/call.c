@@ -98,7 +98,7 @@ call_begin(FunctionCallInfo fcinfo, uint32 absent)
 	place = place_not_null(fcinfo, &call, ARGUMENT_RECALL, "recall");
 	options->pair.recall = share_argument(fcinfo, place, "recall");
 	if (call_choice(fcinfo, &call, ARGUMENT_MEASURE, "measure", "resemblance", "containment"))
-		options->pair.measure = SET_CONTAINMENT;
+		options->pair.measure = MEASURE_CONTAINMENT;
 	return call;
 }
 

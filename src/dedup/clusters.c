@@ -260,7 +260,7 @@ check_components(const Call *call, bool nearest)
 				 errmsg("method 'components' cannot be combined with \"nearest\""),
 				 errdetail("A connected component has only one keeper."),
 				 errhint("Omit \"nearest\", or use method 'star'.")));
-	if (call->options->pair.measure == SET_CONTAINMENT)
+	if (call->options->pair.measure == MEASURE_CONTAINMENT)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("method 'components' cannot be combined with measure 'containment'"),

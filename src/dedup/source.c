@@ -302,7 +302,7 @@ check_columns(Source *source, TupleDesc row_type, const Source *like)
 	source->sets = type == shingles;
 	if (!is_signature(source, type))
 		ereport(ERROR, (wrong_column(source->name, row_type, 1), hint_signature(source, row_type)));
-	if (!source->sets && source->options->pair.measure == SET_CONTAINMENT)
+	if (!source->sets && source->options->pair.measure == MEASURE_CONTAINMENT)
 		ereport(ERROR,
 				(wrong_column(source->name, row_type, 1),
 				 errdetail("A containment estimated from signatures has an error that exceeds most answers."),

@@ -19,6 +19,8 @@
 #include "utils/rel.h"
 #include "utils/timestamp.h"
 
+#include "sketch/overlap.h"
+
 /* ---- Options (options.c) -------------------------------------------------- */
 
 /* The arguments of neardup_guard() that its triggers keep, as 'name=value'. */
@@ -54,22 +56,12 @@ typedef enum GuardAction
 	ACTIONS
 } GuardAction;
 
-/* What the threshold bounds. */
-typedef enum GuardMeasure
-{
-	MEASURE_SIMILARITY,
-	MEASURE_CONTAINED,   /* the part of the new row's set that is in the other */
-	MEASURE_CONTAINS,    /* the part of the other row's set that is in the new row's */
-	MEASURE_CONTAINMENT, /* the greater of both */
-	MEASURES
-} GuardMeasure;
-
 extern const char *const guard_option_names[OPTIONS];
 
 extern GuardOptions guard_options(const Trigger *trigger);
 extern const char *guard_arguments(const GuardOptions *options);
 extern GuardAction guard_action(const GuardOptions *options);
-extern GuardMeasure guard_measure(const GuardOptions *options);
+extern Measure guard_measure(const GuardOptions *options);
 extern double guard_threshold(const GuardOptions *options);
 extern List *guard_names(const GuardOptions *options, GuardOption option);
 extern List *guard_items(const char *text);
@@ -128,7 +120,7 @@ typedef struct GuardRule
 	Oid ball;     /* the type */
 	GuardOptions options;
 	GuardAction action;
-	GuardMeasure measure;
+	Measure measure;
 	double threshold;
 	const char *signature; /* a column, or an expression */
 	int withins;

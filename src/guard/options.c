@@ -104,7 +104,7 @@ guard_action(const GuardOptions *options)
 }
 
 /* Returns what the threshold bounds. */
-GuardMeasure
+Measure
 guard_measure(const GuardOptions *options)
 {
 	return choice(options, OPTION_MEASURE, measure_names, MEASURES,

@@ -405,7 +405,7 @@ check_measure(const GuardRule *rule, Oid oid)
 {
 	Relation index = index_open(oid, AccessShareLock);
 
-	if (!index_cache(index)->sets && rule->measure != MEASURE_SIMILARITY)
+	if (!index_cache(index)->sets && rule->measure != MEASURE_RESEMBLANCE)
 		refuse_option(OPTION_MEASURE,
 					  "A signature does not tell which part of a text is in another.",
 					  "Name a column of type shingles, made with to_shingles().");

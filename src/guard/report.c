@@ -190,7 +190,7 @@ sentence(const GuardRule *rule, const GuardHit *hit, const Shown *new, const Sho
 	const char *new_key = key_text(new);
 	const char *other_key = key_text(other);
 	const char *table = other_table(rule, hit);
-	const char *noun = rule->measure == MEASURE_SIMILARITY ? "similarity" : "containment";
+	const char *noun = rule->measure == MEASURE_RESEMBLANCE ? "similarity" : "containment";
 	bool tells = may_read_signature(hit->place);
 
 	if (new_key == NULL || other_key == NULL)
@@ -217,7 +217,7 @@ object(const GuardRule *rule, const GuardHit *hit, const Shown *new, const Shown
 	appendStringInfo(&json, ", \"threshold\": %.15g", rule->threshold);
 	if (visible && may_read_signature(hit->place))
 		appendStringInfo(&json, ", \"%s\": %.6f",
-						 rule->measure == MEASURE_SIMILARITY ? "similarity" : "containment",
+						 rule->measure == MEASURE_RESEMBLANCE ? "similarity" : "containment",
 						 hit->similarity);
 	appendStringInfo(&json, ", \"same_statement\": %s", hit->same_statement ? "true" : "false");
 	if (table != NULL)
@@ -245,7 +245,7 @@ detail_of(const GuardCheck *check, const GuardHit *hit)
 	const char *rejects = rule->action != ACTION_REJECT && rule->action != ACTION_SKIP ?
 		NULL :
 		psprintf("Guard \"%s\" refuses rows with %s %g or more.", rule->name,
-				 rule->measure == MEASURE_SIMILARITY ? "similarity" : "containment",
+				 rule->measure == MEASURE_RESEMBLANCE ? "similarity" : "containment",
 				 rule->threshold);
 
 	if (rule->shown > 0)

@@ -95,7 +95,7 @@ set_order(PlaceScan *scan)
 	Oid function = scan->check->rule->function;
 	Datum value = scan->check->signature.value;
 
-	if (scan->check->rule->measure != MEASURE_SIMILARITY)
+	if (scan->check->rule->measure != MEASURE_RESEMBLANCE)
 		return;
 	scan->orders =
 		set_key(&scan->order, scan->index, SK_ORDER_BY, column, STRATEGY_DISTANCE, type, value) ||
@@ -105,7 +105,7 @@ set_order(PlaceScan *scan)
 
 /* Returns the ball around the signature of the new row. */
 static Datum
-ball_of(const PlaceScan *scan, GuardMeasure measure)
+ball_of(const PlaceScan *scan, Measure measure)
 {
 	static const PGFunction of_set[MEASURES] = {neardup_near_shingles, neardup_holding,
 												neardup_held_in, NULL};
@@ -144,7 +144,7 @@ close_place(PlaceScan *scan)
 
 /* Begins a scan for one measure; if ordered, by distance. */
 static void
-begin_scan(PlaceScan *scan, GuardMeasure measure, bool ordered)
+begin_scan(PlaceScan *scan, Measure measure, bool ordered)
 {
 	scan->ball = ball_of(scan, measure);
 	scan->keys = 1;
@@ -305,7 +305,7 @@ wait_for(PlaceScan *scan, Decider *decider)
  * stay, if there is only such a one.
  */
 static bool
-look(PlaceScan *scan, GuardMeasure measure, Decider *decider)
+look(PlaceScan *scan, Measure measure, Decider *decider)
 {
 	bool found = false;
 
@@ -330,7 +330,7 @@ look(PlaceScan *scan, GuardMeasure measure, Decider *decider)
 
 /* Searches a place by one measure. */
 static GuardAnswer
-search_place(PlaceScan *scan, GuardMeasure measure)
+search_place(PlaceScan *scan, Measure measure)
 {
 	Decider decider;
 
@@ -347,7 +347,7 @@ search_place(PlaceScan *scan, GuardMeasure measure)
 
 /* The measures that a measure consists of: both directions, or itself. */
 static int
-parts_of(GuardMeasure measure, GuardMeasure *part)
+parts_of(Measure measure, Measure *part)
 {
 	part[0] = measure == MEASURE_CONTAINMENT ? MEASURE_CONTAINED : measure;
 	part[1] = MEASURE_CONTAINS;
@@ -358,7 +358,7 @@ parts_of(GuardMeasure measure, GuardMeasure *part)
 GuardAnswer
 guard_search(GuardCheck *check)
 {
-	GuardMeasure part[2];
+	Measure part[2];
 	int parts = parts_of(check->rule->measure, part);
 	GuardAnswer answer = ANSWER_NONE;
 	ListCell *cell;
@@ -387,14 +387,11 @@ guard_search(GuardCheck *check)
 static double
 measure_row(PlaceScan *scan)
 {
-	GuardMeasure measure = scan->check->rule->measure;
 	NullableDatum value = guard_value(scan->check, scan->place->signature, scan->row);
 	Signature x;
 	Signature y;
 	Bag new;
 	Bag other;
-	double contained;
-	double contains;
 
 	if (!index_cache(scan->index)->sets)
 	{
@@ -404,11 +401,7 @@ measure_row(PlaceScan *scan)
 	}
 	new = shingles_bag(shingles_of_datum(scan->signature));
 	other = shingles_bag(shingles_of_datum(value.value));
-	if (measure == MEASURE_SIMILARITY)
-		return bag_resemblance(&new, &other);
-	contained = measure == MEASURE_CONTAINS ? 0 : bag_containment(&new, &other);
-	contains = measure == MEASURE_CONTAINED ? 0 : bag_containment(&other, &new);
-	return Max(contained, contains);
+	return bag_similarity(&new, &other, scan->check->rule->measure, false);
 }
 
 /* Returns the command of this transaction that made a row, or InvalidCommandId. */
@@ -529,7 +522,7 @@ is_settled(PlaceScan *scan, const GuardHit *found, int rows)
 
 /* Finds the row of a place to name; that of a transaction in progress was not the reason. */
 static GuardHit
-nearest_of_place(PlaceScan *scan, GuardMeasure measure)
+nearest_of_place(PlaceScan *scan, Measure measure)
 {
 	GuardHit found = {NULL};
 	int rows = 0;
@@ -555,7 +548,7 @@ nearest_of_place(PlaceScan *scan, GuardMeasure measure)
 bool
 guard_finds_nearest(GuardCheck *check, GuardHit *hit)
 {
-	GuardMeasure part[2];
+	Measure part[2];
 	int parts = parts_of(check->rule->measure, part);
 	ListCell *cell;
 
@@ -578,7 +571,7 @@ guard_finds_nearest(GuardCheck *check, GuardHit *hit)
 
 /* Visits the rows of a place that are similar, unless they were by the measure before, too. */
 static void
-visit_place(PlaceScan *scan, GuardMeasure measure, Datum before, GuardVisitor visit, void *state)
+visit_place(PlaceScan *scan, Measure measure, Datum before, GuardVisitor visit, void *state)
 {
 	begin_scan(scan, measure, false);
 	while (next_similar(scan))
@@ -601,7 +594,7 @@ visit_place(PlaceScan *scan, GuardMeasure measure, Datum before, GuardVisitor vi
 void
 guard_visit(GuardCheck *check, GuardVisitor visit, void *state)
 {
-	GuardMeasure part[2];
+	Measure part[2];
 	int parts = parts_of(check->rule->measure, part);
 	ListCell *cell;
 

@@ -137,7 +137,7 @@ begin_search(IndexScanDesc scan, const ScanConditions *conditions, const Signatu
 			query.radius = SET_DISTANCE_MAX;
 		}
 		if (ball->set != NULL && origin != NULL)
-			query.set_origin = set_query(origin, QUERY_RESEMBLANCE, 0);
+			query.set_origin = set_query(origin, MEASURE_RESEMBLANCE, 0);
 		state->query[i] = query;
 	}
 	if (conditions->ball == NULL)

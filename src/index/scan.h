@@ -167,7 +167,7 @@ extern ScanConditions scan_conditions(IndexScanDesc scan);
 #define SET_DISTANCES 65536
 #define SET_DISTANCE_MAX (SET_DISTANCES - 1)
 
-extern SetQuery *set_query(const Signature *set, QueryMeasure measure, double threshold);
+extern SetQuery *set_query(const Signature *set, Measure measure, double threshold);
 
 /* Returns the distance that a resemblance stands for. */
 extern int distance_of_sets(double resemblance);

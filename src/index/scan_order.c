@@ -113,7 +113,7 @@ ordering_begin(Relation index, const Signature *centre, int limit, const KeyFilt
 	o->farthest = o->centre.header.k;
 	if (shape_is_set(&o->centre.header))
 	{
-		o->set = set_query(centre, QUERY_RESEMBLANCE, 0);
+		o->set = set_query(centre, MEASURE_RESEMBLANCE, 0);
 		o->farthest = SET_DISTANCE_MAX;
 	}
 	o->stage = centre == NULL || signature_is_empty(centre) ? STAGE_EQUAL : STAGE_NEAR;

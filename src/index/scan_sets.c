@@ -16,7 +16,7 @@
 
 /* Returns the query for the sets whose measure with a set is at least a threshold. */
 SetQuery *
-set_query(const Signature *set, QueryMeasure measure, double threshold)
+set_query(const Signature *set, Measure measure, double threshold)
 {
 	SetQuery *query = palloc(sizeof(SetQuery));
 
@@ -32,7 +32,13 @@ set_query(const Signature *set, QueryMeasure measure, double threshold)
 void
 search_begin_sets(Search *s)
 {
-	set_sizes(s->query->set, &s->least, &s->most);
+	const SetQuery *query = s->query->set;
+	uint64_t least;
+	uint64_t most;
+
+	overlap_sizes(query->measure, query->count, query->threshold, &least, &most);
+	s->least = (uint32) Min(least, PG_UINT32_MAX);
+	s->most = (uint32) Min(most, PG_UINT32_MAX);
 }
 
 /* ---- Comparing ---------------------------------------------------------- */
@@ -117,9 +123,9 @@ match_pending(Search *s, const ElementSource *source, const SetPending *pending)
 		return false;
 	if (s->query->by_distance)
 		distance =
-			distance_of_sets(resemblance_of_lengths(shared,
-													origin != NULL ? origin->count : query->count,
-													size));
+			distance_of_sets(overlap_similarity(MEASURE_RESEMBLANCE, shared,
+												origin != NULL ? origin->count : query->count,
+												size));
 	if (distance <= s->query->radius || !s->query->by_distance)
 		search_add_match(s, &pending->tid, distance, pending->place);
 	return true;
@@ -158,7 +164,7 @@ least_hits(Search *s, uint32 document)
 	uint32 page = document / s->per_page;
 	uint32 unread = s->query->set->count - s->report->plan.groups;
 	uint32 size;
-	uint32 overlap;
+	uint64 overlap;
 
 	if (page == s->least_page)
 		return s->least_hits;
@@ -168,7 +174,7 @@ least_hits(Search *s, uint32 document)
 		!segment_size_of_page(s->index, s->segment, page, &size))
 		return 0;
 	overlap = set_overlap(s->query->set, Max(size, s->least));
-	s->least_hits = overlap > unread ? overlap - unread : 0;
+	s->least_hits = overlap > unread ? (uint32) (overlap - unread) : 0;
 	return s->least_hits;
 }
 
@@ -263,11 +269,11 @@ set_sort_buckets(QueryBucket *bucket, uint32 count)
  * elements must be shared and `documents` documents, a share of all, have the right size.
  */
 static void
-choose_lists(SearchPlan *plan, const SetQuery *query, const QueryBucket *bucket, uint32 overlap,
+choose_lists(SearchPlan *plan, const SetQuery *query, const QueryBucket *bucket, uint64 overlap,
 			 double documents, double share)
 {
 	uint32 n = query->count;
-	uint32 usual = set_overlap(query, n);
+	uint64 usual = set_overlap(query, n);
 	double postings = 0;
 
 	for (uint32 lists = 1; lists <= n; lists++)
@@ -326,7 +332,7 @@ search_pages(Search *s, Segment *segment, uint32 first, uint32 end)
 	const Grouping *g = &segment->grouping;
 	SearchPlan *plan = &s->report->plan;
 	double documents = (double) (end - first) * s->per_page;
-	uint32 overlap = set_overlap(query, s->least);
+	uint64 overlap = set_overlap(query, s->least);
 	double passed = query->count < BITMAP_LARGE ? SET_BITMAP_PART : 1;
 	QueryBucket *bucket = NULL;
 

@@ -518,8 +518,8 @@ evidence_similarity(const Documents *left, uint32_t a, const Documents *right, u
 	StoredBag *y = blobs_get(&right->store->blobs, right->store->evidence[b]);
 	Bag bag_x = bag_of_stored(x);
 	Bag bag_y = bag_of_stored(y);
-	double similarity = left->options->multiset ? bag_weighted_resemblance(&bag_x, &bag_y) :
-												  bag_resemblance(&bag_x, &bag_y);
+	double similarity =
+		bag_similarity(&bag_x, &bag_y, MEASURE_RESEMBLANCE, left->options->multiset);
 
 	host_free(x);
 	host_free(y);
@@ -533,14 +533,11 @@ sets_similarity(const Documents *left, uint32_t a, const Documents *right, uint3
 	void *copy[2];
 	Bag x = documents_bag(left, a, &copy[0]);
 	Bag y = documents_bag(right, b, &copy[1]);
-	Bag shared = bag_intersection(&x, &y);
-	uint64_t length = left->options->multiset ? bag_total(&shared) : shared.count;
+	double similarity = bag_similarity(&x, &y, left->options->measure, left->options->multiset);
 
-	bag_free(&shared);
 	host_free(copy[0]);
 	host_free(copy[1]);
-	return set_similarity(left->options->measure, length, left->store->set[a].length,
-						  right->store->set[b].length);
+	return similarity;
 }
 
 /* Returns the similarity of two documents, of which both may be one. */

@@ -57,7 +57,7 @@ typedef struct PairOptions
 	double recall;    /* probability to find a pair of signatures at the threshold; 1: find all */
 	double verify;    /* least resemblance of the evidence; 0 if there is none */
 	bool multiset;    /* compare sets as multisets */
-	SetMeasure measure;
+	Measure measure;
 	size_t memory; /* bytes that documents and a join may take, about ... */
 	int sides;     /* ... of this number of documents, 1 or 2 */
 	/* Runs a join and passes its pairs on, as pairs_run() does.  NULL: this thread does it. */

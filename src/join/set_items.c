@@ -98,31 +98,14 @@ place_bags(const SetJoin *join, bool of_right, const Bag *lengths, uint32_t *nex
 }
 
 /*
- * Returns the end of the partition that starts at a length: the least greater length such
- * that no bag of it is similar to one of length start (Theobald et al., definition 3).
- * UINT64_MAX if there is none.
+ * Partitions the documents.  A partition starts at the length of its first document, and has all
+ * lengths that can be similar to that (Theobald et al., definition 3).
  */
-uint64_t
-set_partition_end(SetMeasure measure, uint64_t start, double threshold)
-{
-	double guess = (double) start / threshold;
-	uint64_t end;
-
-	if (measure == SET_CONTAINMENT || guess >= 0x1p62)
-		return UINT64_MAX;
-	end = (uint64_t) guess + 1;
-	while (end > start + 1 && resemblance_of_lengths(start, start, end - 1) < threshold)
-		end--;
-	while (end <= start || resemblance_of_lengths(start, start, end) >= threshold)
-		end++;
-	return end;
-}
-
-/* Partitions the documents.  A partition starts at the length of its first document. */
 static void
 partition(const SetJoin *join, SetItems *items)
 {
-	uint64_t end = 0;
+	uint64_t least;
+	uint64_t most = 0;
 	uint32_t before = 0;
 	uint32_t own = 0;
 
@@ -131,11 +114,11 @@ partition(const SetJoin *join, SetItems *items)
 		SetDocument *document = items->document + i;
 
 		host_check_interrupts_at(i);
-		if (document->length >= end)
+		if (document->length > most)
 		{
 			before = own;
 			own = i;
-			end = set_partition_end(join->measure, document->length, join->threshold);
+			overlap_sizes(join->measure, document->length, join->threshold, &least, &most);
 			items->partitions++;
 		}
 		document->earliest = before;

@@ -15,29 +15,6 @@
 #include "join/set_plan.h"
 #include "sketch/sketch.h"
 
-/* ---- Bounds -------------------------------------------------------------- */
-
-/*
- * These bounds, and set_partition_end(), use the quotient that is the similarity, which rounds alike everywhere
- * and is monotonic: they start from a guess by the formula and step to the first number
- * for which the condition holds.
- */
-
-/* Returns the least length of a bag that can be similar to one of this length. */
-static uint64_t
-least_length(SetMeasure measure, uint64_t length, double threshold)
-{
-	uint64_t least = (uint64_t) ((double) length * threshold);
-
-	if (measure == SET_CONTAINMENT)
-		return 1;
-	while (least > 0 && resemblance_of_lengths(least, least, length) >= threshold)
-		least--;
-	while (resemblance_of_lengths(least, least, length) < threshold)
-		least++;
-	return least;
-}
-
 /*
  * Returns the least length that a bag must have from the first element on that it shares
  * with a similar bag that is not longer (the bag is the greater one) or not shorter.
@@ -45,27 +22,13 @@ least_length(SetMeasure measure, uint64_t length, double threshold)
 uint64_t
 set_remaining_needed(const SetJoin *join, uint64_t length, bool greater)
 {
-	return greater ? least_length(join->measure, length, join->threshold) :
-					 set_overlap_needed(join->measure, length, length, join->threshold);
-}
+	uint64_t least;
+	uint64_t most;
 
-/* Returns the least that bags of these lengths must share to be similar; 0 if they cannot be. */
-uint64_t
-set_overlap_needed(SetMeasure measure, uint64_t length_x, uint64_t length_y, double threshold)
-{
-	uint64_t most = Min(length_x, length_y);
-	double guess = measure == SET_CONTAINMENT ?
-		(double) most * threshold :
-		((double) length_x + (double) length_y) * threshold / (1 + threshold);
-	uint64_t needed = Min((uint64_t) guess, most);
-
-	if (set_similarity(measure, most, length_x, length_y) < threshold)
-		return 0;
-	while (needed > 0 && set_similarity(measure, needed, length_x, length_y) >= threshold)
-		needed--;
-	while (set_similarity(measure, needed, length_x, length_y) < threshold)
-		needed++;
-	return needed;
+	if (!greater)
+		return overlap_needed(join->measure, length, length, join->threshold);
+	overlap_sizes(join->measure, length, join->threshold, &least, &most);
+	return least;
 }
 
 /* ---- Meetings ------------------------------------------------------------ */
@@ -116,16 +79,16 @@ typedef struct Seeker
 	uint64_t remaining; /* length from the item on */
 } Seeker;
 
-/* Returns the least that documents of these lengths must share, as set_overlap_needed does. */
+/* Returns overlap_needed() of documents of these lengths, which is mostly known. */
 static uint64_t
-overlap_needed(SetJoiner *joiner, uint64_t length_x, uint64_t length_y)
+needed_of(SetJoiner *joiner, uint64_t length_x, uint64_t length_y)
 {
 	const SetJoin *join = joiner->join;
 	Needed *known = joiner->needed + length_y % NEEDED;
 
 	if (known->length_x != length_x || known->length_y != length_y)
 		*known = (Needed){length_x, length_y,
-						  set_overlap_needed(join->measure, length_x, length_y, join->threshold)};
+						  overlap_needed(join->measure, length_x, length_y, join->threshold)};
 	return known->overlap;
 }
 
@@ -145,38 +108,64 @@ may_share(const SetJoiner *joiner, const SetDocument *x, const SetDocument *y, u
 	return x->length - x->lone + y->length - y->lone >= differ + 2 * needed;
 }
 
+/* Returns the sum of the frequencies of items from .. to - 1. */
+static uint64_t
+frequencies(const SetItems *items, size_t from, size_t to)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = from; i < to; i++)
+		sum += items->frequency[i];
+	return sum;
+}
+
+/* An OverlapPart: the lesser frequency. */
+OVERLAP_INLINE uint64_t
+lesser_frequency(void *state, size_t i, size_t j)
+{
+	const SetItems *items = state;
+
+	return Min(items->frequency[i], items->frequency[j]);
+}
+
+/* Does what overlap_count() does, for items that have frequencies and these sums of them. */
+static uint64_t
+count_weighted(const SetItems *items, Overlap *o, uint64_t remaining_x, uint64_t remaining_y,
+			   uint64_t needed)
+{
+	uint64_t shared = 0;
+
+	while (overlap_goes_on(o) && shared + Min(remaining_x, remaining_y) >= needed)
+	{
+		size_t i = o->i;
+		size_t j = o->j;
+
+		shared += overlap_some(o, OVERLAP_STEPS, overlap_key_32, lesser_frequency, (void *) items);
+		remaining_x -= frequencies(items, i, o->i);
+		remaining_y -= frequencies(items, j, o->j);
+	}
+	return shared;
+}
+
 /*
  * Returns what two documents share from their first common item on; or a number less than
  * needed, as soon as what remains is not enough.
  */
-static inline uint64_t
-overlap(const SetItems *items, const Seeker *seeker, const SetPosting *posting, uint64_t needed,
-		bool weighted)
+static uint64_t
+shared_from(const SetItems *items, const Seeker *seeker, const SetPosting *posting, uint64_t needed)
 {
 	const SetDocument *x = seeker->document;
 	const SetDocument *y = items->document + posting->document;
-	size_t i = x->item + seeker->item;
-	size_t j = y->item + posting->item;
-	size_t end_x = x->item + x->items;
-	size_t end_y = y->item + y->items;
-	uint64_t remaining_x = seeker->remaining;
-	uint64_t remaining_y = posting->remaining;
-	uint64_t shared = 0;
+	Overlap o = {.x = items->rank,
+				 .y = items->rank,
+				 .i = x->item + seeker->item,
+				 .j = y->item + posting->item,
+				 .end_x = x->item + x->items,
+				 .end_y = y->item + y->items};
 
-	while (i < end_x && j < end_y && shared + Min(remaining_x, remaining_y) >= needed)
-	{
-		bool take_x = items->rank[i] <= items->rank[j];
-		bool take_y = items->rank[j] <= items->rank[i];
-		uint32_t in_x = weighted ? items->frequency[i] : 1;
-		uint32_t in_y = weighted ? items->frequency[j] : 1;
-
-		shared += take_x && take_y ? Min(in_x, in_y) : 0;
-		remaining_x -= take_x ? in_x : 0;
-		remaining_y -= take_y ? in_y : 0;
-		i += take_x;
-		j += take_y;
-	}
-	return shared;
+	return items->frequency == NULL ?
+		overlap_count(&o, needed, overlap_key_32) :
+		count_weighted(items, &o, seeker->remaining, posting->remaining, needed);
 }
 
 /* Returns whether two documents of one list are known to be connected. */
@@ -198,10 +187,10 @@ meet(SetJoiner *joiner, const Seeker *seeker, const SetPosting *posting)
 	const SetDocument *x = seeker->document;
 	const SetDocument *y = items->document + posting->document;
 	bool swap = join->right ? x->of_right : x->bag > y->bag;
-	uint64_t needed = overlap_needed(joiner, x->length, y->length);
+	uint64_t needed = needed_of(joiner, x->length, y->length);
 	uint64_t shared;
 
-	if (needed == 0)
+	if (needed > Min(x->length, y->length))
 	{
 		joiner->stats->pruned_by_length++;
 		return;
@@ -212,8 +201,7 @@ meet(SetJoiner *joiner, const Seeker *seeker, const SetPosting *posting)
 		return;
 	}
 	joiner->stats->compared++;
-	shared = join->weighted ? overlap(items, seeker, posting, needed, true) :
-							  overlap(items, seeker, posting, needed, false);
+	shared = shared_from(items, seeker, posting, needed);
 	host_count_steps(&joiner->steps, x->items + (size_t) y->items);
 	if (shared < needed)
 		return;
@@ -225,7 +213,7 @@ meet(SetJoiner *joiner, const Seeker *seeker, const SetPosting *posting)
 		(FoundSets){joiner->plan->block ? posting->document : seeker->number,
 					joiner->plan->block ? seeker->number : posting->document,
 					swap ? y->bag : x->bag, swap ? x->bag : y->bag,
-					set_similarity(join->measure, shared, x->length, y->length)};
+					overlap_similarity(join->measure, shared, x->length, y->length)};
 }
 
 /* Returns whether a posting is of another rank, which happens in a block. */

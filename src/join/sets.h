@@ -26,13 +26,6 @@
  */
 typedef bool (*SetPairSink)(void *state, uint32_t a, uint32_t b, double similarity);
 
-/* What the similarity of two bags is. */
-typedef enum SetMeasure
-{
-	SET_RESEMBLANCE,
-	SET_CONTAINMENT /* of the lesser bag in the greater one */
-} SetMeasure;
-
 /* Returns the part to join next, -1 for none; the part that it returned before is done. */
 typedef int (*SetNext)(void *next_state);
 
@@ -44,7 +37,7 @@ typedef struct SetJoin
 	uint32_t right_count;
 	double threshold; /* above 0, at most 1 */
 	bool weighted;    /* lengths are sums of frequencies, else numbers of elements */
-	SetMeasure measure;
+	Measure measure;  /* of resemblance and containment */
 	SetPairSink sink;
 	void *state;  /* of sink */
 	SetNext next; /* NULL: all parts in turn */
@@ -53,21 +46,10 @@ typedef struct SetJoin
 	JoinLabels labels;      /* of the bags of left; label is NULL if there are none */
 } SetJoin;
 
-/* Returns the similarity of two bags of these lengths that share this much. */
-static inline double
-set_similarity(SetMeasure measure, uint64_t shared, uint64_t length_x, uint64_t length_y)
-{
-	return measure == SET_CONTAINMENT ? containment_of_lengths(shared, length_x, length_y) :
-										resemblance_of_lengths(shared, length_x, length_y);
-}
-
 /* What is said of sets that have NO_RANK or more elements in common with others. */
 #define SET_TOO_MANY "too many shingles to compare at once"
 
 extern bool set_join(const SetJoin *join, JoinStats *stats);
-extern uint64_t set_partition_end(SetMeasure measure, uint64_t start, double threshold);
 extern uint64_t set_remaining_needed(const SetJoin *join, uint64_t length, bool greater);
-extern uint64_t set_overlap_needed(SetMeasure measure, uint64_t length_x, uint64_t length_y,
-								   double threshold);
 
 #endif

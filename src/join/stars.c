@@ -44,7 +44,7 @@ may_join(const Stars *stars, uint32_t document, uint32_t keeper)
 {
 	const StoredSet *set = stars->documents->store->set;
 
-	return stars->documents->options->measure != SET_CONTAINMENT || stars->keepers != NULL ||
+	return stars->documents->options->measure != MEASURE_CONTAINMENT || stars->keepers != NULL ||
 		set[document].length <= set[keeper].length;
 }
 

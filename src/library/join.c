@@ -297,7 +297,7 @@ begin_call(neardup_session *session, const neardup_values *values, const neardup
 		(PairOptions){.threshold = options->threshold,
 					  .recall = 1,
 					  .multiset = options->multiset,
-					  .measure = options->containment ? SET_CONTAINMENT : SET_RESEMBLANCE,
+					  .measure = options->containment ? MEASURE_CONTAINMENT : MEASURE_RESEMBLANCE,
 					  .memory = options->memory > 0 ? options->memory : default_memory(),
 					  .sides = against != NULL ? 2 : 1,
 					  .run = run_join,

@@ -130,9 +130,13 @@ neardup_compare(neardup_session *session, neardup_kind kind, const void *x, size
 	b = value_read(kind, y, length_y, false);
 	check_comparable(&a, &b.signature.header);
 	if (kind == NEARDUP_SHINGLES)
-		*comparison = (neardup_comparison){.similarity = bag_resemblance(&a.bag, &b.bag),
-										   .containment = bag_containment(&a.bag, &b.bag),
-										   .weighted = bag_weighted_resemblance(&a.bag, &b.bag)};
+		*comparison =
+			(neardup_comparison){.similarity =
+									 bag_similarity(&a.bag, &b.bag, MEASURE_RESEMBLANCE, false),
+								 .containment =
+									 bag_similarity(&a.bag, &b.bag, MEASURE_CONTAINED, false),
+								 .weighted =
+									 bag_similarity(&a.bag, &b.bag, MEASURE_RESEMBLANCE, true)};
 	else
 	{
 		int distance = signature_differing(&a.signature, &b.signature);

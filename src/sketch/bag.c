@@ -232,81 +232,61 @@ bag_finish(BagBuilder *builder, Bag *bag)
 	return true;
 }
 
-/* ---- Walking through two bags --------------------------------------------------- */
+/* ---- Combining ------------------------------------------------------------------ */
 
-/* Visits the elements of either bag in order. */
-typedef struct PairWalk
+/* Two bags, and what an OverlapPart makes of them. */
+typedef struct BagPair
 {
 	const Bag *x;
 	const Bag *y;
-	uint32_t i; /* next element of x */
-	uint32_t j; /* next element of y */
-	uint32_t steps;
-	int64_t element; /* visited, and its frequencies in x and y, 0 if absent */
-	uint32_t in_x;
-	uint32_t in_y;
-} PairWalk;
+	Bag both;
+} BagPair;
 
-/* Moves on to the next element; returns false at the end. */
-static inline bool
-walk_next(PairWalk *walk)
+/* Returns a walk through the elements of two bags. */
+static Overlap
+overlap_of(const Bag *x, const Bag *y)
 {
-	bool more_x = walk->i < walk->x->count;
-	bool more_y = walk->j < walk->y->count;
-	bool take_x = more_x && (!more_y || walk->x->element[walk->i] <= walk->y->element[walk->j]);
-	bool take_y = more_y && (!more_x || walk->y->element[walk->j] <= walk->x->element[walk->i]);
-
-	if (!more_x && !more_y)
-		return false;
-	host_check_interrupts_at(++walk->steps);
-	walk->element = take_x ? walk->x->element[walk->i] : walk->y->element[walk->j];
-	walk->in_x = take_x ? bag_frequency(walk->x, walk->i) : 0;
-	walk->in_y = take_y ? bag_frequency(walk->y, walk->j) : 0;
-	walk->i += take_x;
-	walk->j += take_y;
-	return true;
+	return (Overlap){.x = x->element, .y = y->element, .end_x = x->count, .end_y = y->count};
 }
 
-/* ---- Combining ------------------------------------------------------------------ */
-
-static inline uint32_t
-lesser(uint32_t f, uint32_t g)
+/* Returns the lesser frequency of an element that both bags have. */
+OVERLAP_INLINE uint64_t
+lesser_frequency(void *state, size_t i, size_t j)
 {
-	return Min(f, g);
+	const BagPair *pair = state;
+
+	return Min(bag_frequency(pair->x, (uint32_t) i), bag_frequency(pair->y, (uint32_t) j));
 }
 
-static inline uint32_t
-greater(uint32_t f, uint32_t g)
+/* Appends an element that both bags have. */
+OVERLAP_INLINE uint64_t
+append_common(void *state, size_t i, size_t j)
 {
-	return Max(f, g);
+	BagPair *pair = state;
+
+	pair->both.element[pair->both.count] = pair->x->element[i];
+	pair->both.frequency[pair->both.count++] = (uint32_t) lesser_frequency(state, i, j);
+	return 0;
 }
 
-/* Returns the bag of the frequencies that a rule makes of two; leaves out zeros. */
-static inline Bag
-combine(const Bag *x, const Bag *y, uint32_t (*rule)(uint32_t, uint32_t))
+/* Returns a bag without elements, and with room for some. */
+static Bag
+bag_of_room(size_t room)
 {
-	PairWalk walk = {.x = x, .y = y};
-	size_t room = (size_t) x->count + y->count + 1;
-	Bag bag = {.element = host_alloc(room * sizeof(int64_t)),
-			   .frequency = host_alloc(room * sizeof(uint32_t))};
-
-	while (walk_next(&walk))
-	{
-		uint32_t frequency = rule(walk.in_x, walk.in_y);
-
-		bag.element[bag.count] = walk.element;
-		bag.frequency[bag.count] = frequency;
-		bag.count += frequency > 0;
-	}
-	bag_drop_ones(&bag);
-	return bag;
+	return (Bag){.element = host_alloc((room + 1) * sizeof(int64_t)),
+				 .frequency = host_alloc((room + 1) * sizeof(uint32_t))};
 }
 
 /* Returns a new bag of what is in both, with the lower frequency. */
 Bag
 bag_intersection(const Bag *x, const Bag *y)
 {
-	return combine(x, y, lesser);
+	BagPair pair = {x, y, bag_of_room(Min(x->count, y->count))};
+	Overlap o = overlap_of(x, y);
+
+	(void) overlap_sum(&o, overlap_key_signed, append_common, &pair);
+	bag_drop_ones(&pair.both);
+	return pair.both;
 }
 
 /*
@@ -316,7 +296,25 @@ bag_intersection(const Bag *x, const Bag *y)
 Bag
 bag_union(const Bag *x, const Bag *y)
 {
-	return combine(x, y, greater);
+	Bag bag = bag_of_room((size_t) x->count + y->count);
+	uint32_t i = 0;
+	uint32_t j = 0;
+
+	while (i < x->count || j < y->count)
+	{
+		bool take_x = i < x->count && (j == y->count || x->element[i] <= y->element[j]);
+		bool take_y = j < y->count && (i == x->count || y->element[j] <= x->element[i]);
+		uint32_t in_x = take_x ? bag_frequency(x, i) : 0;
+		uint32_t in_y = take_y ? bag_frequency(y, j) : 0;
+
+		host_check_interrupts_at(bag.count);
+		bag.element[bag.count] = take_x ? x->element[i] : y->element[j];
+		bag.frequency[bag.count++] = Max(in_x, in_y);
+		i += take_x;
+		j += take_y;
+	}
+	bag_drop_ones(&bag);
+	return bag;
 }
 
 /*
@@ -326,9 +324,7 @@ bag_union(const Bag *x, const Bag *y)
 Bag
 bag_difference(const Bag *x, const Bag *y)
 {
-	size_t room = (size_t) x->count + 1;
-	Bag bag = {.element = host_alloc(room * sizeof(int64_t)),
-			   .frequency = host_alloc(room * sizeof(uint32_t))};
+	Bag bag = bag_of_room(x->count);
 	uint32_t kept = 0;
 	uint32_t i = 0;
 
@@ -371,75 +367,36 @@ bag_equals(const Bag *x, const Bag *y, bool multiset)
 	return true;
 }
 
-/*
- * Returns how many elements both bags have, whatever their frequencies.  The loop of every
- * resemblance; it branches at its ends only.
- */
-uint32_t
-bag_shared(const Bag *x, const Bag *y)
+/* Returns how many elements both bags have; of multisets, the sum of their lower frequencies. */
+uint64_t
+bag_shared(const Bag *x, const Bag *y, bool multiset)
 {
-	uint32_t i = 0;
-	uint32_t j = 0;
-	uint32_t shared = 0;
+	BagPair pair = {.x = x, .y = y};
+	Overlap o = overlap_of(x, y);
 
-	while (i < x->count && j < y->count)
-	{
-		host_check_interrupts();
-		for (int steps = 0; steps < STEPS_BETWEEN_CHECKS && i < x->count && j < y->count; steps++)
-		{
-			int64_t a = x->element[i];
-			int64_t b = y->element[j];
-
-			shared += a == b;
-			i += a <= b;
-			j += b <= a;
-		}
-	}
-	return shared;
+	if (multiset && x->frequency != NULL && y->frequency != NULL)
+		return overlap_sum(&o, overlap_key_signed, lesser_frequency, &pair);
+	return overlap_count(&o, 0, overlap_key_signed);
 }
 
-/* Returns the resemblance |X and Y| / |X or Y| of the sets of elements (Broder 1997). */
+/* Returns the similarity of the sets of elements of two bags, or of the multisets. */
 double
-bag_resemblance(const Bag *x, const Bag *y)
+bag_similarity(const Bag *x, const Bag *y, Measure measure, bool multiset)
 {
-	return resemblance_of_lengths(bag_shared(x, y), x->count, y->count);
+	return overlap_similarity(measure, bag_shared(x, y, multiset),
+							  multiset ? bag_total(x) : x->count,
+							  multiset ? bag_total(y) : y->count);
 }
 
-/*
- * Returns bag_resemblance(x, y) >= t.  It uses the same division, so the two never
- * disagree, but compares no elements if the numbers of elements differ too much.
- */
+/* Returns whether bag_similarity(x, y, measure, false) >= t, at the first elements that tell. */
 bool
-bag_is_similar(const Bag *x, const Bag *y, double t)
+bag_is_similar(const Bag *x, const Bag *y, Measure measure, double t)
 {
-	uint32_t most = Min(x->count, y->count);
+	uint64_t needed = overlap_needed(measure, x->count, y->count, t);
+	Overlap o = overlap_of(x, y);
 
-	return resemblance_of_lengths(most, x->count, y->count) >= t && bag_resemblance(x, y) >= t;
-}
-
-/* Returns the containment |X and Y| / |X| of the sets of elements (Broder 1997). */
-double
-bag_containment(const Bag *x, const Bag *y)
-{
-	return x->count == 0 ? 0 : (double) bag_shared(x, y) / x->count;
-}
-
-/* Returns the sum of the lesser frequencies over the sum of the greater ones. */
-double
-bag_weighted_resemblance(const Bag *x, const Bag *y)
-{
-	PairWalk walk = {.x = x, .y = y};
-	uint64_t shared = 0;
-	uint64_t length_x = 0;
-	uint64_t length_y = 0;
-
-	while (walk_next(&walk))
-	{
-		shared += Min(walk.in_x, walk.in_y);
-		length_x += walk.in_x;
-		length_y += walk.in_y;
-	}
-	return resemblance_of_lengths(shared, length_x, length_y);
+	return needed <= Min(x->count, y->count) &&
+		overlap_count(&o, needed, overlap_key_signed) >= needed;
 }
 
 /* An integer of 128 bits, for sums of products that 64 bits do not hold. */
@@ -464,24 +421,45 @@ wide_to_double(WideSum sum)
 	return (double) sum.high * 0x1p64 + (double) sum.low;
 }
 
+/* The bags of a cosine, and the sum of the products of their frequencies. */
+typedef struct Product
+{
+	const Bag *x;
+	const Bag *y;
+	WideSum sum;
+} Product;
+
+/* Adds the product of the frequencies of an element that both bags have. */
+OVERLAP_INLINE uint64_t
+add_common(void *state, size_t i, size_t j)
+{
+	Product *product = state;
+
+	add_product(&product->sum, bag_frequency(product->x, (uint32_t) i),
+				bag_frequency(product->y, (uint32_t) j));
+	return 0;
+}
+
+/* Returns the product of the vectors of frequencies of two bags. */
+static double
+product_of(const Bag *x, const Bag *y)
+{
+	Product product = {.x = x, .y = y};
+	Overlap o = overlap_of(x, y);
+
+	(void) overlap_sum(&o, overlap_key_signed, add_common, &product);
+	return wide_to_double(product.sum);
+}
+
 /* Returns the cosine of the angle between the vectors of frequencies. */
 double
 bag_cosine(const Bag *x, const Bag *y)
 {
-	PairWalk walk = {.x = x, .y = y};
-	WideSum xy = {0};
-	WideSum xx = {0};
-	WideSum yy = {0};
+	double product = product_of(x, y);
 	double cosine;
 
-	while (walk_next(&walk))
-	{
-		add_product(&xy, walk.in_x, walk.in_y);
-		add_product(&xx, walk.in_x, walk.in_x);
-		add_product(&yy, walk.in_y, walk.in_y);
-	}
-	if (xy.high == 0 && xy.low == 0)
+	if (product == 0)
 		return 0;
-	cosine = wide_to_double(xy) / sqrt(wide_to_double(xx) * wide_to_double(yy));
+	cosine = product / sqrt(product_of(x, x) * product_of(y, y));
 	return Min(cosine, 1);
 }

@@ -9,6 +9,7 @@
 #define NEARDUP_SKETCH_BAG_H
 
 #include "base/host.h"
+#include "sketch/overlap.h"
 
 /*
  * The elements are distinct and ascending as signed numbers, as SQL shows them.  Each has
@@ -63,29 +64,10 @@ extern Bag bag_difference(const Bag *x, const Bag *y);
  * numbers (the cosine also takes a square root), and round alike on every machine.
  */
 
-/*
- * Returns either resemblance of two bags that have these lengths (numbers of elements, or
- * sums of frequencies) and share this much of them.
- */
-static inline double
-resemblance_of_lengths(uint64_t shared, uint64_t length_x, uint64_t length_y)
-{
-	return shared == 0 ? 0 : (double) shared / (double) (length_x + length_y - shared);
-}
-
-/* Returns the containment of the lesser of two bags of these lengths in the greater one. */
-static inline double
-containment_of_lengths(uint64_t shared, uint64_t length_x, uint64_t length_y)
-{
-	return shared == 0 ? 0 : (double) shared / (double) Min(length_x, length_y);
-}
-
 extern bool bag_equals(const Bag *x, const Bag *y, bool multiset);
-extern uint32_t bag_shared(const Bag *x, const Bag *y);
-extern double bag_resemblance(const Bag *x, const Bag *y);
-extern bool bag_is_similar(const Bag *x, const Bag *y, double t);
-extern double bag_containment(const Bag *x, const Bag *y);
-extern double bag_weighted_resemblance(const Bag *x, const Bag *y);
+extern uint64_t bag_shared(const Bag *x, const Bag *y, bool multiset);
+extern double bag_similarity(const Bag *x, const Bag *y, Measure measure, bool multiset);
+extern bool bag_is_similar(const Bag *x, const Bag *y, Measure measure, double t);
 extern double bag_cosine(const Bag *x, const Bag *y);
 
 /* ---- Samples and sketches (broder.c) ------------------------------------------- */

@@ -99,7 +99,7 @@ bottom_resemblance(const Bag *x, const Bag *y, uint32_t n)
 	Bag either = bag_union(x, y);
 	Bag both = bag_intersection(x, y);
 	Bag bottom = bag_bottom(&either, n);
-	uint32_t shared = bag_shared(&bottom, &both);
+	uint32_t shared = (uint32_t) bag_shared(&bottom, &both, false);
 	double share = bottom.count == 0 ? 0 : (double) shared / bottom.count;
 
 	bag_free(&either);

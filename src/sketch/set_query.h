@@ -1,21 +1,12 @@
 /*
- * set_query.h: searches of sets: which sizes and which overlaps match a query, and bitmaps that
- * bound an overlap.
+ * set_query.h: what a search of sets compares: mixed elements, and bitmaps that bound an overlap.
  *
  * The elements of a set are 64-bit numbers that look random (mix64), ascending.
  */
 #ifndef NEARDUP_SKETCH_SET_QUERY_H
 #define NEARDUP_SKETCH_SET_QUERY_H
 
-#include "base/host.h"
-
-/* What the threshold of a query bounds; X is the query, Y a set that is searched. */
-typedef enum QueryMeasure
-{
-	QUERY_RESEMBLANCE, /* |X and Y| / |X or Y| */
-	QUERY_HELD,        /* |X and Y| / |X|: of the query, how much is in Y */
-	QUERY_HOLDS        /* |X and Y| / |Y|: of Y, how much is in the query */
-} QueryMeasure;
+#include "sketch/overlap.h"
 
 /* A bit for each of the values that the low bits of elements have. */
 typedef struct SetBitmap
@@ -26,7 +17,7 @@ typedef struct SetBitmap
 /* The sets Y whose measure is at least the threshold; of threshold 0: all. */
 typedef struct SetQuery
 {
-	QueryMeasure measure;
+	Measure measure; /* of the query and the set */
 	double threshold;
 	uint32_t count;
 	const uint64_t *element;
@@ -35,10 +26,21 @@ typedef struct SetQuery
 
 extern void set_mix(const int64_t *element, uint32_t count, uint64_t *mixed);
 extern SetBitmap set_bitmap(const uint64_t *element, uint32_t count);
-extern double set_measure(const SetQuery *query, uint32_t shared, uint32_t count);
-extern void set_sizes(const SetQuery *query, uint32_t *least, uint32_t *most);
-extern uint32_t set_overlap(const SetQuery *query, uint32_t count);
 extern uint32_t set_shared(const uint64_t **x, uint32_t *nx, const uint64_t *y, uint32_t ny);
+
+/* Returns the measure of a set of `count` elements that shares `shared` with the query. */
+static inline double
+set_measure(const SetQuery *query, uint32_t shared, uint32_t count)
+{
+	return overlap_similarity(query->measure, shared, query->count, count);
+}
+
+/* Returns the least that a set of `count` elements shares with the query if it matches. */
+static inline uint64_t
+set_overlap(const SetQuery *query, uint32_t count)
+{
+	return overlap_needed(query->measure, query->count, count, query->threshold);
+}
 
 /* Returns the most elements that two sets can share, by their sizes and bitmaps. */
 static inline uint32_t

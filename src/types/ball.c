@@ -21,9 +21,9 @@
 #define SYMBOLS " symbols"
 
 /* The names of measures in text format; a signature has none. */
-static const char *const measures[] = {[QUERY_RESEMBLANCE] = AROUND "shingles ",
-									   [QUERY_HELD] = " of shingles ",
-									   [QUERY_HOLDS] = " in shingles "};
+static const char *const measures[] = {[MEASURE_RESEMBLANCE] = AROUND "shingles ",
+									   [MEASURE_CONTAINED] = " of shingles ",
+									   [MEASURE_CONTAINS] = " in shingles "};
 
 /* ---- Values ------------------------------------------------------------- */
 
@@ -167,7 +167,7 @@ neardup_near(PG_FUNCTION_ARGS)
 
 /* Makes a ball around a set. */
 static Datum
-ball_around_set(Datum datum, QueryMeasure measure, double threshold)
+ball_around_set(Datum datum, Measure measure, double threshold)
 {
 	Shingles *set = shingles_of_datum(datum);
 	BallHeader header = {.threshold = threshold, .measure = measure + 1};
@@ -192,7 +192,7 @@ PG_FUNCTION_INFO_V1(neardup_near_shingles);
 Datum
 neardup_near_shingles(PG_FUNCTION_ARGS)
 {
-	return ball_around_set(PG_GETARG_DATUM(0), QUERY_RESEMBLANCE, PG_GETARG_FLOAT8(1));
+	return ball_around_set(PG_GETARG_DATUM(0), MEASURE_RESEMBLANCE, PG_GETARG_FLOAT8(1));
 }
 
 /* holding(shingles, threshold float8) returns ball */
@@ -200,7 +200,7 @@ PG_FUNCTION_INFO_V1(neardup_holding);
 Datum
 neardup_holding(PG_FUNCTION_ARGS)
 {
-	return ball_around_set(PG_GETARG_DATUM(0), QUERY_HELD, PG_GETARG_FLOAT8(1));
+	return ball_around_set(PG_GETARG_DATUM(0), MEASURE_CONTAINED, PG_GETARG_FLOAT8(1));
 }
 
 /* held_in(shingles, threshold float8) returns ball */
@@ -208,7 +208,7 @@ PG_FUNCTION_INFO_V1(neardup_held_in);
 Datum
 neardup_held_in(PG_FUNCTION_ARGS)
 {
-	return ball_around_set(PG_GETARG_DATUM(0), QUERY_HOLDS, PG_GETARG_FLOAT8(1));
+	return ball_around_set(PG_GETARG_DATUM(0), MEASURE_CONTAINS, PG_GETARG_FLOAT8(1));
 }
 
 /* hamming_ball(minhash, distance int) returns ball; the same for simhash */
@@ -256,16 +256,12 @@ ball_holds_set(Datum datum, Datum set)
 	Shingles *shingles = shingles_of_datum(set);
 	Bag centre;
 	Bag bag = shingles_bag(shingles);
-	double t = ball.header.threshold;
 
 	if (ball.set == NULL || ball.set->version != shingles->version ||
 		ball.set->scheme != shingles->scheme)
 		return false;
 	centre = shingles_bag(ball.set);
-	if (ball_measure(&ball) == QUERY_RESEMBLANCE)
-		return bag_is_similar(&centre, &bag, t);
-	return (ball_measure(&ball) == QUERY_HELD ? bag_containment(&centre, &bag) :
-												bag_containment(&bag, &centre)) >= t;
+	return bag_is_similar(&centre, &bag, ball_measure(&ball), ball.header.threshold);
 }
 
 /* in_ball(shingles, ball) returns boolean */
@@ -498,7 +494,7 @@ read_set_ball(FunctionCallInfo fcinfo, FormReader *reader, Datum *result)
 		if (set == NULL)
 			*result = text_refuse(fcinfo, reader, "ball");
 		else
-			*result = ball_around_set(PointerGetDatum(set), (QueryMeasure) i, threshold);
+			*result = ball_around_set(PointerGetDatum(set), (Measure) i, threshold);
 		return true;
 	}
 	return false;
@@ -577,7 +573,7 @@ neardup_ball_recv(PG_FUNCTION_ARGS)
 
 	if (radius < PG_INT32_MIN + (int) lengthof(measures))
 		return ball_around_set(DirectFunctionCall1(neardup_shingles_recv, PointerGetDatum(in)),
-							   (QueryMeasure) (radius - PG_INT32_MIN), threshold);
+							   (Measure) (radius - PG_INT32_MIN), threshold);
 	centre = signature_of_message(in, SIGNATURE_ANY_KIND);
 	value = signature_value(&centre, sizeof(BallHeader));
 	ball_finish(value, threshold, radius, NULL);

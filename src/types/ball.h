@@ -8,14 +8,14 @@
 #ifndef NEARDUP_TYPES_BALL_H
 #define NEARDUP_TYPES_BALL_H
 
-#include "sketch/set_query.h"
+#include "sketch/overlap.h"
 #include "types/signature_type.h"
 
 typedef struct BallHeader
 {
 	double threshold; /* that determined the radius, for output; 0 if the radius was given */
 	int32 radius;     /* in symbols */
-	uint32 measure;   /* 0: the centre is a signature; else 1 + a QueryMeasure */
+	uint32 measure;   /* 0: the centre is a signature; else 1 + a Measure */
 } BallHeader;
 
 /*
@@ -34,10 +34,10 @@ extern Signature signature_of_set(struct Shingles *set);
 extern Ball ball_of_datum(Datum datum);
 
 /* Returns what the threshold of a ball around a set bounds. */
-static inline QueryMeasure
+static inline Measure
 ball_measure(const Ball *ball)
 {
-	return (QueryMeasure) (ball->header.measure - 1);
+	return (Measure) (ball->header.measure - 1);
 }
 
 #define PG_GETARG_BALL(n) ball_of_datum(PG_GETARG_DATUM(n))

@@ -58,7 +58,7 @@ neardup_text_similarity(PG_FUNCTION_ARGS)
 	Shingles *y = shingles_of_text(PG_GETARG_DATUM(1), scheme);
 	Bag bag_x = shingles_bag(x);
 	Bag bag_y = shingles_bag(y);
-	double similarity = bag_resemblance(&bag_x, &bag_y);
+	double similarity = bag_similarity(&bag_x, &bag_y, MEASURE_RESEMBLANCE, false);
 
 	pfree(x);
 	pfree(y);
@@ -282,12 +282,12 @@ neardup_shingles_difference(PG_FUNCTION_ARGS)
 
 /* ---- Similarity --------------------------------------------------------- */
 
-/* Returns the measure() of two sets. */
+/* Returns the similarity of two sets. */
 static double
-measure_arguments(FunctionCallInfo fcinfo, double (*measure)(const Bag *, const Bag *))
+measure_arguments(FunctionCallInfo fcinfo, Measure measure, bool multiset)
 {
 	ShinglesPair pair = shingles_pair(fcinfo);
-	double result = measure(&pair.bag_x, &pair.bag_y);
+	double result = bag_similarity(&pair.bag_x, &pair.bag_y, measure, multiset);
 
 	shingles_pair_free(fcinfo, &pair);
 	return result;
@@ -298,7 +298,7 @@ PG_FUNCTION_INFO_V1(neardup_similarity_shingles);
 Datum
 neardup_similarity_shingles(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_FLOAT8(measure_arguments(fcinfo, bag_resemblance));
+	PG_RETURN_FLOAT8(measure_arguments(fcinfo, MEASURE_RESEMBLANCE, false));
 }
 
 /* shingles_distance(shingles, shingles) returns float8 */
@@ -306,7 +306,7 @@ PG_FUNCTION_INFO_V1(neardup_shingles_distance);
 Datum
 neardup_shingles_distance(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_FLOAT8(1 - measure_arguments(fcinfo, bag_resemblance));
+	PG_RETURN_FLOAT8(1 - measure_arguments(fcinfo, MEASURE_RESEMBLANCE, false));
 }
 
 /* containment(shingles, shingles) returns float8 */
@@ -314,7 +314,7 @@ PG_FUNCTION_INFO_V1(neardup_containment_shingles);
 Datum
 neardup_containment_shingles(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_FLOAT8(measure_arguments(fcinfo, bag_containment));
+	PG_RETURN_FLOAT8(measure_arguments(fcinfo, MEASURE_CONTAINED, false));
 }
 
 /* weighted_jaccard(shingles, shingles) returns float8 */
@@ -322,7 +322,7 @@ PG_FUNCTION_INFO_V1(neardup_weighted_jaccard);
 Datum
 neardup_weighted_jaccard(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_FLOAT8(measure_arguments(fcinfo, bag_weighted_resemblance));
+	PG_RETURN_FLOAT8(measure_arguments(fcinfo, MEASURE_RESEMBLANCE, true));
 }
 
 /* cosine_similarity(shingles, shingles) returns float8 */
@@ -330,24 +330,16 @@ PG_FUNCTION_INFO_V1(neardup_cosine_similarity_shingles);
 Datum
 neardup_cosine_similarity_shingles(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_FLOAT8(measure_arguments(fcinfo, bag_cosine));
+	ShinglesPair pair = shingles_pair(fcinfo);
+	double cosine = bag_cosine(&pair.bag_x, &pair.bag_y);
+
+	shingles_pair_free(fcinfo, &pair);
+	PG_RETURN_FLOAT8(cosine);
 }
 
-/* is_contained(shingles, shingles, threshold float8) returns boolean */
-PG_FUNCTION_INFO_V1(neardup_is_contained);
-Datum
-neardup_is_contained(PG_FUNCTION_ARGS)
-{
-	double threshold = PG_GETARG_FLOAT8(2);
-
-	check_threshold(threshold, NULL);
-	PG_RETURN_BOOL(measure_arguments(fcinfo, bag_containment) >= threshold);
-}
-
-/* is_similar(shingles, shingles, threshold float8) returns boolean */
-PG_FUNCTION_INFO_V1(neardup_is_similar_shingles);
-Datum
-neardup_is_similar_shingles(PG_FUNCTION_ARGS)
+/* Returns whether two sets reach a threshold, the third argument. */
+static bool
+arguments_reach(FunctionCallInfo fcinfo, Measure measure)
 {
 	double threshold = PG_GETARG_FLOAT8(2);
 	ShinglesPair pair;
@@ -355,7 +347,23 @@ neardup_is_similar_shingles(PG_FUNCTION_ARGS)
 
 	check_threshold(threshold, NULL);
 	pair = shingles_pair(fcinfo);
-	similar = bag_is_similar(&pair.bag_x, &pair.bag_y, threshold);
+	similar = bag_is_similar(&pair.bag_x, &pair.bag_y, measure, threshold);
 	shingles_pair_free(fcinfo, &pair);
-	PG_RETURN_BOOL(similar);
+	return similar;
+}
+
+/* is_contained(shingles, shingles, threshold float8) returns boolean */
+PG_FUNCTION_INFO_V1(neardup_is_contained);
+Datum
+neardup_is_contained(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(arguments_reach(fcinfo, MEASURE_CONTAINED));
+}
+
+/* is_similar(shingles, shingles, threshold float8) returns boolean */
+PG_FUNCTION_INFO_V1(neardup_is_similar_shingles);
+Datum
+neardup_is_similar_shingles(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(arguments_reach(fcinfo, MEASURE_RESEMBLANCE));
 }

@@ -40,7 +40,7 @@ bags_with(const Bag *bag, uint32_t bags, int64_t element)
 	uint32_t with = 0;
 
 	for (uint32_t i = 0; i < bags; i++)
-		with += bag_shared(&bag[i], &one);
+		with += bag_shared(&bag[i], &one, false);
 	return with;
 }
 
@@ -83,7 +83,7 @@ check_lexicon(const Bag *bag, uint32_t bags, uint32_t entries, size_t most)
 		uint64_t copies = minhash_of_copies(&weighed, 16, symbols);
 
 		REQUIRE(copies == bag_total(&weighed) && copies <= (uint64_t) bag[i].count * WEIGHT_MAX);
-		REQUIRE(bag_shared(&weighed, &bag[i]) == weighed.count);
+		REQUIRE(bag_shared(&weighed, &bag[i], false) == weighed.count);
 		bag_free(&weighed);
 	}
 	host_free(weights.start);
@@ -112,7 +112,7 @@ check_common(const Bag *bag, uint32_t bags, double share)
 		Bag one = {.count = 1, .element = &element};
 
 		if (with > 1 && (double) with / bags >= share)
-			REQUIRE(bag_shared(&common, &one) == 1);
+			REQUIRE(bag_shared(&common, &one, false) == 1);
 	}
 	bag_free(&common);
 }
@@ -126,8 +126,8 @@ check_difference(const Bag *x, const Bag *y)
 	Bag rest = bag_difference(x, y);
 	Bag kept = bag_keep(x, &rest);
 
-	REQUIRE(bag_shared(&rest, y) == 0);
-	REQUIRE(rest.count + bag_shared(x, y) == x->count);
+	REQUIRE(bag_shared(&rest, y, false) == 0);
+	REQUIRE(rest.count + bag_shared(x, y, false) == x->count);
 	REQUIRE(bag_total(&kept) == bag_total(&rest));
 	bag_free(&kept);
 	bag_free(&rest);

@@ -96,17 +96,20 @@ check_algebra(const Bag *x, const Bag *y, double threshold)
 	require_sound(&either);
 	require_sound(&rest);
 	require_sound(&kept);
-	REQUIRE(both.count == bag_shared(x, y) && kept.count == both.count);
+	REQUIRE(both.count == bag_shared(x, y, false) && kept.count == both.count);
 	REQUIRE(either.count + both.count == x->count + y->count);
 	REQUIRE(bag_total(&both) + bag_total(&either) == bag_total(x) + bag_total(y));
 	REQUIRE(rest.count + both.count == x->count);
-	require_share(bag_resemblance(x, y));
-	require_share(bag_containment(x, y));
-	require_share(bag_weighted_resemblance(x, y));
+	require_share(bag_similarity(x, y, MEASURE_RESEMBLANCE, false));
+	require_share(bag_similarity(x, y, MEASURE_CONTAINED, false));
+	require_share(bag_similarity(x, y, MEASURE_RESEMBLANCE, true));
 	require_share(bag_cosine(x, y));
-	REQUIRE(bag_resemblance(x, y) == bag_resemblance(y, x));
-	REQUIRE(bag_weighted_resemblance(x, y) == bag_weighted_resemblance(y, x));
-	REQUIRE(bag_is_similar(x, y, threshold) == (bag_resemblance(x, y) >= threshold));
+	REQUIRE(bag_similarity(x, y, MEASURE_RESEMBLANCE, false) ==
+			bag_similarity(y, x, MEASURE_RESEMBLANCE, false));
+	REQUIRE(bag_similarity(x, y, MEASURE_RESEMBLANCE, true) ==
+			bag_similarity(y, x, MEASURE_RESEMBLANCE, true));
+	REQUIRE(bag_is_similar(x, y, MEASURE_RESEMBLANCE, threshold) ==
+			(bag_similarity(x, y, MEASURE_RESEMBLANCE, false) >= threshold));
 	bag_free(&both);
 	bag_free(&either);
 	bag_free(&rest);
@@ -180,27 +183,9 @@ note_pair(void *state, uint32_t a, uint32_t b, double similarity)
 	return true;
 }
 
-static double
-similarity_of(const SetJoin *join, const Bag *x, const Bag *y)
-{
-	Bag both;
-	double contained;
-
-	if (join->measure == SET_RESEMBLANCE)
-		return join->weighted ? bag_weighted_resemblance(x, y) : bag_resemblance(x, y);
-	if (!join->weighted)
-		return Max(bag_containment(x, y), bag_containment(y, x));
-	if (x->count == 0 || y->count == 0)
-		return 0;
-	both = bag_intersection(x, y);
-	contained = (double) bag_total(&both) / (double) Min(bag_total(x), bag_total(y));
-	bag_free(&both);
-	return contained;
-}
-
 static void
 check_join(const Bag *left, uint32_t left_count, const Bag *right, uint32_t right_count,
-		   double threshold, bool weighted, SetMeasure measure)
+		   double threshold, bool weighted, Measure measure)
 {
 	Found found;
 	SetJoin join = {left,     left_count, right,     right_count, threshold,
@@ -217,7 +202,7 @@ check_join(const Bag *left, uint32_t left_count, const Bag *right, uint32_t righ
 	for (uint32_t a = 0; a < left_count; a++)
 		for (uint32_t b = 0; b < others; b++)
 		{
-			double similarity = similarity_of(&join, left + a, other + b);
+			double similarity = bag_similarity(left + a, other + b, measure, weighted);
 			bool expected = (right || a < b) && similarity >= threshold;
 
 			REQUIRE(found.similarity[a][b] == (expected ? similarity : -1));
@@ -240,7 +225,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	Input in = {data, size};
 	uint8_t option = take_byte(&in);
-	SetMeasure measure = option & 2 ? SET_CONTAINMENT : SET_RESEMBLANCE;
+	Measure measure = option & 2 ? MEASURE_CONTAINMENT : MEASURE_RESEMBLANCE;
 	double threshold = take_threshold(&in);
 	uint32_t count = 2 + take_byte(&in) % (BAGS_MAX - 1);
 	uint32_t cut = take_byte(&in) % count;

@@ -150,10 +150,11 @@ check_pair(const uint64_t *x, size_t n_x, const uint64_t *y, size_t n_y)
 	for (r = 0; r < 3; r++)
 		CHECK(at[r] == result[r].count);
 	CHECK(bag_total(&result[0]) == least && bag_total(&result[1]) == most);
-	CHECK(bag_shared(&a, &b) == both);
-	CHECK(bag_resemblance(&a, &b) == (both ? (double) both / result[1].count : 0));
-	CHECK(bag_containment(&a, &b) == (both ? (double) both / a.count : 0));
-	CHECK(bag_weighted_resemblance(&a, &b) == (least ? (double) least / most : 0));
+	CHECK(bag_shared(&a, &b, false) == both);
+	CHECK(bag_similarity(&a, &b, MEASURE_RESEMBLANCE, false) ==
+		  (both ? (double) both / result[1].count : 0));
+	CHECK(bag_similarity(&a, &b, MEASURE_CONTAINED, false) == (both ? (double) both / a.count : 0));
+	CHECK(bag_similarity(&a, &b, MEASURE_RESEMBLANCE, true) == (least ? (double) least / most : 0));
 	CHECK(fabs(bag_cosine(&a, &b) - (both ? product / sqrt(square_a * square_b) : 0)) < 1e-12);
 	for (r = 0; r < 3; r++)
 		bag_free(&result[r]);
@@ -202,10 +203,11 @@ test_edge(void)
 			Bag b = make_bag(hash, shared);
 			double t = (double) shared / whole;
 
-			CHECK(bag_resemblance(&a, &b) == t);
+			CHECK(bag_similarity(&a, &b, MEASURE_RESEMBLANCE, false) == t);
 			if (shared > 0)
-				CHECK(bag_is_similar(&a, &b, t) && bag_is_similar(&b, &a, t));
-			CHECK(!bag_is_similar(&a, &b, nextafter(t, 2)));
+				CHECK(bag_is_similar(&a, &b, MEASURE_RESEMBLANCE, t) &&
+					  bag_is_similar(&b, &a, MEASURE_RESEMBLANCE, t));
+			CHECK(!bag_is_similar(&a, &b, MEASURE_RESEMBLANCE, nextafter(t, 2)));
 			bag_free(&a);
 			bag_free(&b);
 		}
@@ -223,7 +225,7 @@ test_large_frequencies(void)
 	CHECK(bag_total(&a) == 4 * (uint64_t) UINT32_MAX);
 	CHECK(bag_cosine(&a, &a) == 1);
 	CHECK(fabs(bag_cosine(&a, &b) - sqrt(0.5)) < 1e-15);
-	CHECK(bag_weighted_resemblance(&a, &b) == 0.5);
+	CHECK(bag_similarity(&a, &b, MEASURE_RESEMBLANCE, true) == 0.5);
 }
 
 /* The length of the text format, compared with printf(). */
@@ -258,16 +260,21 @@ test_interrupts(void)
 {
 	const uint32_t count = 1 << 20;
 	int64_t *element = malloc(count * sizeof(int64_t));
+	int64_t *next = malloc(count * sizeof(int64_t));
 	int64_t last[] = {5, INT64_MAX};
 	Bag large = {count, element, NULL};
+	Bag other = {count, next, NULL};
 	Bag small = {2, last, NULL};
 	Bag made;
 	unsigned long before;
 
 	for (uint32_t i = 0; i < count; i++)
+	{
 		element[i] = (int64_t) i * 3;
+		next[i] = element[i] + 1;
+	}
 	before = host_interrupt_checks;
-	CHECK(bag_shared(&small, &large) == 0 && bag_shared(&large, &small) == 0);
+	CHECK(bag_shared(&large, &other, false) == 0);
 	CHECK(host_interrupt_checks - before >= 2 * count / 8192);
 	CHECK(host_interrupt_checks - before < 100 + 2 * count / 1024);
 	before = host_interrupt_checks;
@@ -276,6 +283,7 @@ test_interrupts(void)
 	CHECK(host_interrupt_checks - before >= count / 8192);
 	CHECK(host_interrupt_checks - before < 100 + count / 1024);
 	bag_free(&made);
+	free(next);
 	free(element);
 }
 

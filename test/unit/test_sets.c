@@ -77,28 +77,13 @@ note_pair(void *found_state, uint32_t a, uint32_t b, double similarity)
 	return true;
 }
 
-/* Returns what two bags share, as a share of the lesser one. */
-static double
-containment_of(const Bag *x, const Bag *y, bool weighted)
-{
-	Bag both = bag_intersection(x, y);
-	uint64_t shared = weighted ? bag_total(&both) : both.count;
-	uint64_t length_x = weighted ? bag_total(x) : x->count;
-	uint64_t length_y = weighted ? bag_total(y) : y->count;
-
-	bag_free(&both);
-	return length_x == 0 || length_y == 0 ? 0 : (double) shared / (double) Min(length_x, length_y);
-}
-
 static double
 similarity_of(const SetJoin *join, uint32_t a, uint32_t b)
 {
 	const Bag *x = join->left + a;
 	const Bag *y = (join->right ? join->right : join->left) + b;
 
-	if (join->measure == SET_CONTAINMENT)
-		return containment_of(x, y, join->weighted);
-	return join->weighted ? bag_weighted_resemblance(x, y) : bag_resemblance(x, y);
+	return bag_similarity(x, y, join->measure, join->weighted);
 }
 
 static void
@@ -127,7 +112,7 @@ compare_with_all(const SetJoin *join, const Found *found, const JoinStats *stats
 }
 
 static JoinStats
-join_by(SetMeasure measure, const Bag *left, uint32_t left_count, const Bag *right,
+join_by(Measure measure, const Bag *left, uint32_t left_count, const Bag *right,
 		uint32_t right_count, double threshold, bool weighted)
 {
 	Found found = {NULL, right ? right_count : left_count, 0};
@@ -158,9 +143,9 @@ join_and_compare(const Bag *left, uint32_t left_count, const Bag *right, uint32_
 				 double threshold, bool weighted)
 {
 	JoinStats stats =
-		join_by(SET_RESEMBLANCE, left, left_count, right, right_count, threshold, weighted);
+		join_by(MEASURE_RESEMBLANCE, left, left_count, right, right_count, threshold, weighted);
 	JoinStats contained =
-		join_by(SET_CONTAINMENT, left, left_count, right, right_count, threshold, weighted);
+		join_by(MEASURE_CONTAINMENT, left, left_count, right, right_count, threshold, weighted);
 
 	CHECK(contained.pairs >= stats.pairs);
 	return stats;
@@ -229,7 +214,7 @@ shorter_partner_is_found(void)
 
 	CHECK(join_and_compare(&longer, 1, &shorter, 1, 0.5, true).pairs == 1);
 	CHECK(join_and_compare(&shorter, 1, &longer, 1, 0.5, true).pairs == 1);
-	CHECK(bag_weighted_resemblance(&longer, &shorter) == 2 / 3.0);
+	CHECK(bag_similarity(&longer, &shorter, MEASURE_RESEMBLANCE, true) == 2 / 3.0);
 	bag_free(&longer);
 	bag_free(&shorter);
 }
@@ -248,12 +233,11 @@ lesser_is_found_in_greater(void)
 	for (uint64_t i = 0; i < 5; i++)
 		hashes[400 + i] = i * i + 2;
 	bags[2] = bag_of(hashes + 400, 20);
-	CHECK(join_by(SET_CONTAINMENT, bags, 3, NULL, 0, 1, false).pairs == 1);
-	CHECK(join_by(SET_CONTAINMENT, bags, 3, NULL, 0, 0.75, false).pairs == 3);
-	CHECK(join_by(SET_CONTAINMENT, bags + 2, 1, bags, 2, 0.75, true).pairs == 2);
-	CHECK(join_by(SET_CONTAINMENT, bags, 2, bags + 2, 1, 0.7500000000000001, true).pairs == 0);
-	CHECK(join_by(SET_RESEMBLANCE, bags, 3, NULL, 0, 0.7, false).pairs == 0);
-	CHECK(set_partition_end(SET_CONTAINMENT, 10, 0.9) == UINT64_MAX);
+	CHECK(join_by(MEASURE_CONTAINMENT, bags, 3, NULL, 0, 1, false).pairs == 1);
+	CHECK(join_by(MEASURE_CONTAINMENT, bags, 3, NULL, 0, 0.75, false).pairs == 3);
+	CHECK(join_by(MEASURE_CONTAINMENT, bags + 2, 1, bags, 2, 0.75, true).pairs == 2);
+	CHECK(join_by(MEASURE_CONTAINMENT, bags, 2, bags + 2, 1, 0.7500000000000001, true).pairs == 0);
+	CHECK(join_by(MEASURE_RESEMBLANCE, bags, 3, NULL, 0, 0.7, false).pairs == 0);
 	free_bags(bags, 3);
 }
 
@@ -261,11 +245,12 @@ lesser_is_found_in_greater(void)
 static int
 count_partitions(double threshold, uint64_t range)
 {
-	uint64_t start = 1;
+	uint64_t least;
+	uint64_t most = 0;
 	int count = 0;
 
-	for (; start <= range; count++)
-		start = set_partition_end(SET_RESEMBLANCE, start, threshold);
+	for (; most < range; count++)
+		overlap_sizes(MEASURE_RESEMBLANCE, most + 1, threshold, &least, &most);
 	return count;
 }
 
@@ -276,9 +261,6 @@ partitions_are_those_of_the_rule(void)
 	CHECK(count_partitions(1.0, 1000) == 1000);
 	CHECK(count_partitions(0.9, 1000) == 49);
 	CHECK(count_partitions(0.1, 1000) == 3);
-	CHECK(set_partition_end(SET_RESEMBLANCE, 10, 0.1) == 101);
-	CHECK(set_partition_end(SET_RESEMBLANCE, 9, 0.9) == 11);
-	CHECK(set_partition_end(SET_RESEMBLANCE, 1, 1e-300) == UINT64_MAX);
 }
 
 /*
@@ -301,45 +283,11 @@ example_of_deduplication(void)
 				hashes[count++] = s + 1;
 		bags[d] = bag_of(hashes, count);
 	}
-	CHECK(bag_weighted_resemblance(&bags[0], &bags[2]) == 0.8);
+	CHECK(bag_similarity(&bags[0], &bags[2], MEASURE_RESEMBLANCE, true) == 0.8);
 	CHECK(join_and_compare(bags, 3, NULL, 0, 0.8, true).pairs == 1);
 	CHECK(join_and_compare(bags, 3, NULL, 0, 0.8000000000000002, true).pairs == 0);
 	CHECK(join_and_compare(bags, 1, bags + 1, 2, 0.8, true).pairs == 1);
 	free_bags(bags, 3);
-}
-
-/* ---- Bounds -------------------------------------------------------------- */
-
-/* Each bound is the first number that meets the threshold, found by trying all. */
-static void
-bounds_are_tight(void)
-{
-	for (int t = 0; t < THRESHOLDS; t++)
-		for (uint64_t x = 1; x < 60; x++)
-		{
-			uint64_t end = x + 1;
-
-			for (uint64_t y = 1; y < 60; y++)
-			{
-				uint64_t needed = 1;
-
-				while (needed <= x && needed <= y &&
-					   resemblance_of_lengths(needed, x, y) < thresholds[t])
-					needed++;
-				if (needed > x || needed > y)
-					needed = 0;
-				CHECK(set_overlap_needed(SET_RESEMBLANCE, x, y, thresholds[t]) == needed);
-				needed = 1;
-				while (containment_of_lengths(needed, x, y) < thresholds[t])
-					needed++;
-				CHECK(set_overlap_needed(SET_CONTAINMENT, x, y, thresholds[t]) == needed);
-			}
-			if (thresholds[t] < 0.1)
-				continue;
-			while ((double) x / (double) end >= thresholds[t])
-				end++;
-			CHECK(set_partition_end(SET_RESEMBLANCE, x, thresholds[t]) == end);
-		}
 }
 
 /* ---- Stress -------------------------------------------------------------- */
@@ -383,7 +331,7 @@ bitmaps_prune(void)
 	}
 	for (int weighted = 0; weighted < 2; weighted++)
 	{
-		JoinStats stats = join_by(SET_RESEMBLANCE, bags, 300, NULL, 0, 0.4, weighted);
+		JoinStats stats = join_by(MEASURE_RESEMBLANCE, bags, 300, NULL, 0, 0.4, weighted);
 
 		CHECK(stats.pruned_by_frequency > 300 * 299 / 2 / 2);
 		CHECK(stats.compared < 300 * 299 / 2 / 100);
@@ -401,7 +349,6 @@ main(void)
 	example_of_deduplication();
 	lesser_is_found_in_greater();
 	partitions_are_those_of_the_rule();
-	bounds_are_tight();
 	much_is_pruned();
 	bitmaps_prune();
 	return unit_report();

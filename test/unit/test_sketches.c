@@ -137,7 +137,8 @@ test_estimates(void)
 		equal += least_x[i] == least_y[i];
 	CHECK_MSG(fabs((double) equal / M - 1.0 / 3) < 4 * error, "%d equal", equal);
 	CHECK(fabs(bottom_resemblance(&x, &y, M) - 1.0 / 3) < 4 * error);
-	CHECK(bottom_resemblance(&x, &y, 1000000) == bag_resemblance(&x, &y));
+	CHECK(bottom_resemblance(&x, &y, 1000000) ==
+		  bag_similarity(&x, &y, MEASURE_RESEMBLANCE, false));
 	bag_free(&x);
 	bag_free(&y);
 }

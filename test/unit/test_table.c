@@ -278,7 +278,7 @@ test_same_join(void)
 	for (int round = 0; round < 5; round++)
 	{
 		Pairs pairs = {0, 0};
-		SetJoin join = {bag, BAGS, NULL, 0, 0.4, false, SET_RESEMBLANCE, note_pair, &pairs};
+		SetJoin join = {bag, BAGS, NULL, 0, 0.4, false, MEASURE_RESEMBLANCE, note_pair, &pairs};
 		JoinStats stats;
 
 		CHECK(set_join(&join, &stats));

@@ -273,7 +273,7 @@ test_estimates(void)
 			minhash_pack(symbols, SYMBOLS, 1, packed[0]);
 			minhash_of_copies(&y, SYMBOLS, symbols);
 			minhash_pack(symbols, SYMBOLS, 1, packed[1]);
-			exact = bag_weighted_resemblance(&x, &y);
+			exact = bag_similarity(&x, &y, MEASURE_RESEMBLANCE, true);
 			estimate =
 				minhash_resemblance(SYMBOLS, 1, symbol_distance(packed[0], packed[1], SYMBOLS, 1));
 			error = minhash_standard_error(SYMBOLS, 1, exact);

@@ -194,7 +194,8 @@ take_pair(void *state, uint32_t a, uint32_t b, double similarity)
 static void
 compare(Answer *answer, uint32_t a, uint32_t b)
 {
-	double similarity = bag_weighted_resemblance(answer->bags + a, answer->bags + b);
+	double similarity =
+		bag_similarity(answer->bags + a, answer->bags + b, MEASURE_RESEMBLANCE, true);
 
 	answer->compared++;
 	if (similarity >= answer->threshold)
@@ -248,9 +249,11 @@ make_limits(const SetItems *items, double threshold)
 
 	for (uint32_t d = 0; d <= items->documents; d++)
 	{
-		if (d < items->documents && d > 0 &&
-			items->document[d].length <
-				set_partition_end(SET_RESEMBLANCE, items->document[own].length, threshold))
+		uint64_t least;
+		uint64_t most;
+
+		overlap_sizes(MEASURE_RESEMBLANCE, items->document[own].length, threshold, &least, &most);
+		if (d < items->documents && d > 0 && items->document[d].length <= most)
 			continue;
 		for (uint32_t i = before; i < own; i++)
 			limit[i] = d;
