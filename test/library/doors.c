@@ -69,7 +69,8 @@ read_values(neardup_kind kind, const char *name)
 	/* Behind a header of 19 bytes each row is the number of its columns, a length and the value. */
 	for (size_t at = 19; bytes[at] == 0;)
 	{
-		size_t size = (size_t) bytes[at + 2] << 24 | bytes[at + 3] << 16 | bytes[at + 4] << 8 | bytes[at + 5];
+		size_t size =
+			(size_t) bytes[at + 2] << 24 | bytes[at + 3] << 16 | bytes[at + 4] << 8 | bytes[at + 5];
 
 		memmove(bytes + used, bytes + at + 6, size);
 		at += 6 + size;
@@ -106,7 +107,8 @@ answer_pairs(FILE *out, neardup_session *session, const Question *question,
 		return code;
 	for (size_t i = 0; i < count; i++)
 	{
-		write_pair(out, pair[i].a, pair[i].b + (against != NULL ? question->split : 0), pair[i].similarity);
+		write_pair(out, pair[i].a, pair[i].b + (against != NULL ? question->split : 0),
+				   pair[i].similarity);
 		fputc('\n', out);
 	}
 	neardup_free(session, pair);
@@ -120,8 +122,10 @@ answer_clusters(FILE *out, neardup_session *session, const Question *question,
 {
 	uint32_t *keeper = allocate(values->count * sizeof(uint32_t));
 	double *similarity = allocate(values->count * sizeof(double));
-	uint32_t *size = allocate((values->count + (against != NULL ? against->count : 0)) * sizeof(uint32_t));
-	neardup_code code = neardup_clusters(session, values, against, &question->options, keeper, similarity);
+	uint32_t *size =
+		allocate((values->count + (against != NULL ? against->count : 0)) * sizeof(uint32_t));
+	neardup_code code =
+		neardup_clusters(session, values, against, &question->options, keeper, similarity);
 
 	for (size_t i = 0; code == NEARDUP_OK && i < values->count; i++)
 		if (keeper[i] != NEARDUP_NO_KEEPER)
@@ -159,8 +163,9 @@ answer(neardup_session *session, const Question *question, const neardup_values 
 		values.count = question->split;
 	others.count = all->count - values.count;
 	others.chosen = chosen + values.count;
-	if ((strncmp(question->name, "pairs", 5) == 0 ? answer_pairs : answer_clusters)(
-			out, session, question, &values, two ? &others : NULL) != NEARDUP_OK)
+	if ((strncmp(question->name, "pairs", 5) == 0 ?
+			 answer_pairs :
+			 answer_clusters)(out, session, question, &values, two ? &others : NULL) != NEARDUP_OK)
 		fprintf(out, "%s\n", neardup_message(session));
 	free(chosen);
 	fclose(out);
@@ -190,16 +195,15 @@ main(void)
 			snprintf(read, sizeof(read), "%s", field[8]);
 			values = read_values(atoi(field[7]), read);
 		}
-		question = (Question){
-			.out = field[0],
-			.name = field[1],
-			.split = atoi(field[3]),
-			.options = {.threshold = atof(field[2]),
-						.multiset = strchr(field[4], 'm') != NULL,
-						.containment = strchr(field[4], 'c') != NULL,
-						.nearest = strstr(field[1], "nearest") != NULL,
-						.jobs = atoi(field[5]),
-						.memory = atol(field[6])}};
+		question = (Question){.out = field[0],
+							  .name = field[1],
+							  .split = atoi(field[3]),
+							  .options = {.threshold = atof(field[2]),
+										  .multiset = strchr(field[4], 'm') != NULL,
+										  .containment = strchr(field[4], 'c') != NULL,
+										  .nearest = strstr(field[1], "nearest") != NULL,
+										  .jobs = atoi(field[5]),
+										  .memory = atol(field[6])}};
 		answer(session, &question, &values);
 	}
 	free((void *) values.bytes);

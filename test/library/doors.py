@@ -21,6 +21,8 @@ def values_of(line):
 def lines(line, values):
     split = int(line["split"])
     options = {"multiset": "m" in line["measure"], "containment": "c" in line["measure"], "jobs": int(line["jobs"])}
+    if int(line["memory"]):
+        options["memory"] = int(line["memory"])
     threshold = float(line["threshold"])
     if line["question"] == "pairs":
         yield from ((a + 1, b + 1, s) for a, b, s in neardup.pairs(values, threshold, **options))
@@ -49,5 +51,7 @@ for request in sys.stdin:
     if made[0] != line["values"]:
         made = line["values"], values_of(line)
     with open(line["out"], "w") as out:
-        for row in lines(line, made[1]):
-            out.write("\t".join(str(number).removesuffix(".0") for number in row) + "\n")
+        try:
+            out.writelines("\t".join(str(number).removesuffix(".0") for number in row) + "\n" for row in lines(line, made[1]))
+        except (TypeError, neardup.NeardupError) as error:
+            print(error, file=out)

@@ -10,8 +10,6 @@ use Inputs qw(inputs);
 use Node;
 use PostgreSQL::Test::Utils ();
 use Test::More;
-use Time::HiRes qw(time);
-my $T=time; sub lap { printf STDERR "LAP %s %.1f\n", $_[0], time-$T; $T=time }
 
 my $FOLDER = PostgreSQL::Test::Utils::tempdir();
 my @TWO_LISTS = qw(pairs_against held held_nearest);
@@ -23,10 +21,20 @@ my @WITHIN = map { "within_$_" } qw(pairs stars nearest components);
 my @JUDGED = map { "judged_$_" } qw(pairs stars nearest components);
 
 my @inputs = inputs(200,
-	[ 'minhash(512, 1) of word 1', 5000, 'families' ], [ 'minhash(64, 8) of word 1', 400, 'giant' ], [ 'simhash(512) of word 1', 4000, 'copies' ],
-	[ 'sets of word 1', 3000, 'families' ], [ 'sets of word 1 (m)', 2000, 'repeats' ], [ 'sets of word 1 (c)', 2000, 'nested' ],
-	[ 'weighted sets (m)', 2000, 'form' ], [ 'hashes of 64 bits', 5000, 'families' ], [ 'sketches of 32 bits', 3000, 'chain' ], [ 'sets of elements (mc)', 2000, 'nested' ],
-	[ 'sets of elements', 400, 'giant' ]);
+	[ 'minhash(1001, 1) of word 1', 4000, 'families', 0.5 ], [ 'minhash(64, 8) of word 1', 400, 'giant', 0.8 ], [ 'simhash(512) of word 1', 4000, 'copies', 0.8 ],
+	[ 'sets of word 1', 5000, 'crowded', 0.6 ], [ 'sets of word 1 (m)', 2000, 'repeats', 0.7 ], [ 'sets of word 1 (c)', 2000, 'nested', 0.8 ],
+	[ 'weighted sets (m)', 2000, 'form', 0.6 ], [ 'hashes of 64 bits', 5000, 'families', 0.8 ], [ 'sketches of 32 bits', 4000, 'families', 0.4 ],
+	[ 'sets of elements (mc)', 2000, 'crowded', 0.8 ], [ 'sets of elements', 400, 'giant', 0.8 ]);
+
+# What differs today, by door.
+my %KNOWN = (
+	command_little => 'the command does not spill',
+	python_little => 'clusters() of the Python package has no memory=',
+);
+my %known;
+
+# The doors that have answered a question, as 17-pairs.
+my %doors;
 
 # ---- Files ---------------------------------------------------------------------
 
@@ -62,7 +70,7 @@ sub write_records
 
 my $node = Node->new('doors');
 $node->init(extra => [ '--no-locale', '--encoding=UTF8' ]);
-$node->append_conf('postgresql.conf', "fsync = off\njit = off\nautovacuum = off\n");
+$node->append_conf('postgresql.conf', "fsync = off\njit = off\nautovacuum = off\nlog_statement = none\n");
 $node->start;
 
 # Runs statements, which go on after an error; returns the messages.
@@ -126,12 +134,12 @@ sub call
 sub questions_of
 {
 	my ($input) = @_;
-	my @more = (@MORE, @WITHIN, $input->{small} && $input->{measure} !~ /c/ ? @JUDGED : ());
+	my @more = (@MORE, $input->{small} ? @WITHIN : (), $input->{small} && $input->{measure} !~ /c/ ? @JUDGED : ());
 
 	return @QUESTIONS, grep { !/components/ || $input->{measure} !~ /c/ } @more;
 }
 
-# Answers the questions in some memory, with up to a number of workers; returns the messages.
+# Has the server answer the questions in some memory, with up to a number of workers; returns the messages.
 sub ask_server
 {
 	my ($input, $door, $memory, $workers) = @_;
@@ -164,6 +172,18 @@ sub lines_of_command
 	return $lines;
 }
 
+# Tests that the command spills: 60,000 signatures take a third of its memory.
+sub test_spill_of_command
+{
+	my ($input) = inputs(0, [ 'minhash(512, 1) of word 1', 60_000, 'families', 0.8 ]);
+
+	$input->{split} = 60_000;
+	write_records($input);
+	my ($plenty, $little) = map { scalar `cd $FOLDER && neardup pairs -s 'word 1' $_ 1.a.jsonl 2>&1` } '', '-m 12M';
+	local $TODO = $KNOWN{command_little};
+	ok($little eq $plenty, 'pairs of 60,000 records in 12 MB') or note(substr $little, 0, 200);
+}
+
 # Returns the questions, as doors.py and doors.c read them.
 sub requests
 {
@@ -175,9 +195,9 @@ sub requests
 }
 
 my %programs = (
-	command => [ 'sh', $node && `command -v neardup 2>/dev/null` ],
+	command => [ 'sh', `command -v neardup 2>/dev/null` ],
 	library => [ 'doors', `command -v doors 2>/dev/null` ],
-	python => [ "$ENV{PYTHON} $ENV{TESTDIR}/test/library/doors.py", $ENV{PYTHON} ],
+	python => [ ($ENV{PYTHON} // '') . " $ENV{TESTDIR}/test/library/doors.py", $ENV{PYTHON} ],
 );
 
 # Lets a program answer the questions of all inputs for a door.
@@ -231,11 +251,12 @@ sub define
 
 # ---- Comparing -----------------------------------------------------------------
 
-# Returns what differs in the answers to a question, which other doors gave than the first.
+# Returns what differs in the answers to a question from the definition, or else from the server's.
 sub differences
 {
 	my ($input, $question) = @_;
-	my ($first, @others) = map { s/.*-//r } sort glob "$FOLDER/$input->{number}-$question-*";
+	my $first = $input->{small} ? 'definition' : 'server';
+	my @others = grep { $_ ne $first } sort @{ $doors{"$input->{number}-$question"} };
 	my @expected = lines_of("$input->{number}-$question-$first");
 	my @said;
 
@@ -245,37 +266,51 @@ sub differences
 		my ($at) = grep { ($got[$_] // '') ne ($expected[$_] // '') } 0 .. ($#got > $#expected ? $#got : $#expected);
 
 		next if !defined $at;
-		push @said, "$question: $door has " . @got . " lines and $first " . @expected . ", such as\n" . join '', map { $_ // "nothing\n" } $got[$at], $expected[$at];
+		push @{ $KNOWN{$door} ? $known{$door} //= [] : \@said },
+			"$input->{name}\n$question: $door has " . @got . " lines and $first " . @expected . ", such as\n" . join '', map { $_ // "nothing\n" } $got[$at], $expected[$at];
 	}
 	return @said;
 }
 
+# ---- The test ------------------------------------------------------------------
+
 is((load() =~ /^.*ERROR.*$/m)[0], undef, 'the inputs are loaded');
-lap('load');my %messages;
+my @small = grep { $_->{small} } @inputs;
+my @texts = grep { $_->{command} } @inputs;
+my $messages = '';
 foreach my $input (@inputs)
 {
-	write_records($input) if $input->{command};
-	lap("before $input->{name}") if !$input->{small};$messages{ask_server($input, @$_)} = 1 foreach [ 'server', '64MB', 0 ], [ 'server_little', '1MB', 2 ], $input->{small} ? () : ([ 'server_workers', '128MB', 2 ], [ 'server_alone', '1MB', 0 ]);
+	my @ways = ([ 'server', '64MB', 0 ], [ 'server_little', '1MB', 2 ], $input->{small} ? () : ([ 'server_workers', '128MB', 2 ], [ 'server_alone', '1MB', 0 ]));
+
+	$messages .= ask_server($input, @$_) foreach @ways;
 }
-my $messages = join "\n", keys %messages;
-unlike($messages, qr/ERROR/, 'the server answers');
+is(($messages =~ /^.*ERROR.*$/m)[0], undef, 'the server answers');
 like($messages, qr/workers=[1-9]/, 'workers helped');
-my $spilled = () = $messages =~ /maintenance_work_mem/g;
-cmp_ok($spilled, '>', 10, 'memory did not suffice');
+cmp_ok(scalar(() = $messages =~ /maintenance_work_mem does not hold/g), '>', 10, 'memory did not suffice');
 
-lap('server');my @texts = grep { $_->{command} } @inputs;
-ask_program('command', map { (lines_of_command($_, 'command', '', 1), lines_of_command($_, 'command_little', '64M', 3)) } @texts);
-lap('command');ask_program('library', map { (requests($_, 'library', 0, 1), requests($_, 'library_little', 2**22, 3)) } @inputs);
-lap('library');ask_program('python', map { (requests($_, 'python', 0, 1), requests($_, 'python_jobs', 0, 3)) } @inputs);
+write_records($_) foreach @texts;
+ask_program('command', map { (lines_of_command($_, 'command', '', 1), lines_of_command($_, $_->{small} ? 'command_jobs' : 'command_little', '4M', 3)) } @texts);
+test_spill_of_command() if $programs{command}[1];
+ask_program('library', map { (requests($_, 'library', 0, 1), requests($_, 'library_little', 2**22, 3)) } @inputs);
+ask_program('python', map { (requests($_, 'python', 0, 1), requests($_, 'python_little', 2**22, 3)) } @inputs);
 
-lap('python');run_sql(join '', map { similarities_sql($_) } grep { $_->{small} } @inputs);lap('similarities');
+run_sql(join '', map { similarities_sql($_) } @small);
+define($_) foreach @small;
+opendir my $folder, $FOLDER or die "$FOLDER: $!";
+/^(\d+-\w+)-(\w+)$/ and push @{ $doors{$1} }, $2 foreach readdir $folder;
 foreach my $input (@inputs)
 {
-	define($input) if $input->{small};
 	my @said = map { differences($input, $_) } questions_of($input);
 
 	is(scalar @said, 0, $input->{name}) or diag(@said);
 }
+foreach my $door (sort keys %KNOWN)
+{
+	local $TODO = $KNOWN{$door};
+	my @said = @{ $known{$door} // [] };
 
-lap('compare');$node->stop;
+	is(scalar @said, 0, "answers of $door") or note($said[0]);
+}
+
+$node->stop;
 done_testing();

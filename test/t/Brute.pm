@@ -79,7 +79,8 @@ sub near_pairs
 	my ($self, $split) = @_;
 	my @rows = @{ $self->{rows} };
 
-	return map { my $x = $_; map { [ $x, $_ ] } grep { $x < $_ && (!defined $split || $x <= $split && $_ > $split) && $self->near($x, $_) } @rows } @rows;
+	$self->{near} //= [ map { my $x = $_; map { [ $x, $_ ] } grep { $x < $_ && $self->near($x, $_) } @rows } @rows ];
+	return grep { !defined $split || $_->[0] <= $split && $_->[1] > $split } @{ $self->{near} };
 }
 
 sub all_pairs
@@ -209,7 +210,13 @@ sub are_parted
 {
 	my ($keeper, $x, $y, $judged) = @_;
 
-	return grep { $_->[2] eq 'f' && join(' ', sort { $a <=> $b } @{$keeper}{ $_->[0], $_->[1] }) eq join(' ', sort { $a <=> $b } $x, $y) } @$judged;
+	foreach (grep { $_->[2] eq 'f' } @$judged)
+	{
+		my ($k, $l) = @{$keeper}{ $_->[0], $_->[1] };
+
+		return 1 if $k == $x && $l == $y || $k == $y && $l == $x;
+	}
+	return 0;
 }
 
 # Joins units from the most similar edge, but for units judged different; returns the edges that joined.

@@ -76,11 +76,12 @@ my @WAYS = (
 
 # ---- Documents -----------------------------------------------------------------
 
-my @SHAPES = qw(families copies giant chain nested form repeats distinct);
+my @SHAPES = qw(families copies giant chain nested form repeats distinct crowded);
 
+# Tokens below a number, which is small in a crowd.
 my %TOKEN = (
-	text => sub { return 'w' . int rand 100_000 },
-	array => sub { return int rand 2**31 },
+	text => sub { return 'w' . int rand $_[0] },
+	array => sub { return int rand $_[0] },
 	bits => sub { return int rand 2 },
 );
 my %WRITTEN = (
@@ -93,7 +94,7 @@ my %WRITTEN = (
 sub tokens_like
 {
 	my ($input, $other, $form) = @_;
-	my ($shape, $token) = ($input->{shape}, $TOKEN{ $input->{of} });
+	my ($shape, $token) = @{$input}{qw(shape token)};
 	my @tokens = @$other;
 	my $changes = $shape eq 'distinct' ? @tokens : $shape eq 'chain' ? 1 : int rand 1 + @tokens * ($shape eq 'giant' ? 0.1 : 0.3);
 
@@ -109,7 +110,7 @@ sub tokens_like
 sub make_rows
 {
 	my ($input, $count) = @_;
-	my ($shape, $token) = ($input->{shape}, $TOKEN{ $input->{of} });
+	my ($shape, $token) = @{$input}{qw(shape token)};
 	my ($length, $copies) = ($input->{length} // 8 + int rand 40, $shape eq 'copies' ? 0.7 : 0.15);
 	my @families = map { [ map { $token->() } 1 .. $length ] } 1 .. ($shape =~ /giant|chain/ ? 1 : 1 + $count / ($shape eq 'copies' ? 20 : 6));
 	my @form = map { $token->() } 1 .. $length;
@@ -158,14 +159,15 @@ sub make_judged
 # Returns an input of a number, which makes all that is random in it.
 sub make_input
 {
-	my ($number, $way, $count, $shape) = @_;
+	my ($number, $way, $count, $shape, $threshold) = @_;
 	my $input = { of => 'text', measure => '', %$way, number => $number, shape => $shape, small => $count <= 100 };
 
 	srand(1000 + $number);
+	$input->{token} = sub { return $TOKEN{ $input->{of} }->($shape eq 'crowded' ? 300 : 2**31) };
 	$input->{measure} //= '';
 	make_rows($input, $count);
 	make_judged($input) if $input->{small};
-	$input->{threshold} = (0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1)[ $input->{small} ? rand 8 : 3 + rand 3 ];
+	$input->{threshold} = $threshold // (0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1)[ rand 8 ];
 	$input->{split} = int rand 1 + $count;
 	$input->{name} = "input $number: $input->{name}" . ($input->{measure} && " ($input->{measure})") . ", $count in shape '$shape', $input->{threshold}";
 	return $input;
@@ -189,11 +191,11 @@ sub inputs
 	}
 	for my $large (@large)
 	{
-		my ($name, $count, $shape) = @$large;
-		my ($way) = grep { $_->{name} . ($_->{measure} && " ($_->{measure})") eq $name } @WAYS;
+		my ($name, @how) = @$large;
+		my ($way) = grep { $_->{name} . (($_->{measure} // "") && " ($_->{measure})") eq $name } @WAYS;
 
 		die "no way to make $name" if !$way;
-		push @inputs, make_input(@inputs + 1, $way, $count, $shape);
+		push @inputs, make_input(@inputs + 1, $way, @how);
 	}
 	return @inputs;
 }
