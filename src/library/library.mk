@@ -73,6 +73,10 @@ $(OUT)/neardup.pc: FORCE
 $(OUT)/neardup: $(COMMAND_OBJECTS) $(OUT)/libneardup.a
 	$(CXX) $(CXXFLAGS) $(LDFLAGS) -pthread $^ $(COMMAND_LIBS) $(LIBS) -o $@
 
+# A test's own door to the library, for test/t/055_doors.pl.
+$(OUT)/doors: test/library/doors.c $(OUT)/libneardup.a src/library/neardup.h
+	$(CC) $(CFLAGS) $(WARNINGS) $(BASE_FLAGS) $< $(OUT)/libneardup.a $(LDFLAGS) $(LIBS) -o $@
+
 install: all
 	$(INSTALL) -d $(addprefix "$(DESTDIR)",$(libdir)/pkgconfig $(includedir) $(bindir) $(mandir)/man1)
 	$(INSTALL) -m 644 $(SHARED) $(OUT)/libneardup.a "$(DESTDIR)$(libdir)"

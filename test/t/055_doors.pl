@@ -1,0 +1,316 @@
+# The command, the library, the Python package and the server's functions give equal pairs and clusters,
+# in little memory and in plenty, alone and with help; and those that the definition gives.
+#
+# PYTHON is an interpreter that finds the package.  What was not built is left out, with a word.
+use strict;
+use warnings;
+
+use Brute;
+use Inputs qw(inputs);
+use Node;
+use PostgreSQL::Test::Utils ();
+use Test::More;
+
+my $FOLDER = PostgreSQL::Test::Utils::tempdir();
+my @TWO_LISTS = qw(pairs_against held held_nearest);
+my @QUESTIONS = (qw(pairs stars nearest), @TWO_LISTS);
+
+# What only the server answers.
+my @MORE = qw(all_pairs all_against components);
+my @WITHIN = map { "within_$_" } qw(pairs stars nearest components);
+my @JUDGED = map { "judged_$_" } qw(pairs stars nearest components);
+
+my @inputs = inputs(200,
+	[ 'minhash(1001, 1) of word 1', 4000, 'families', 0.5 ], [ 'minhash(64, 8) of word 1', 400, 'giant', 0.8 ], [ 'simhash(512) of word 1', 4000, 'copies', 0.8 ],
+	[ 'sets of word 1', 5000, 'crowded', 0.6 ], [ 'sets of word 1 (m)', 2000, 'repeats', 0.7 ], [ 'sets of word 1 (c)', 2000, 'nested', 0.8 ],
+	[ 'weighted sets (m)', 2000, 'form', 0.6 ], [ 'hashes of 64 bits', 5000, 'families', 0.8 ], [ 'sketches of 32 bits', 4000, 'families', 0.4 ],
+	[ 'sets of elements (mc)', 2000, 'crowded', 0.8 ], [ 'sets of elements', 400, 'giant', 0.8 ]);
+
+# What differs today, by door.
+my %KNOWN = (
+	command_little => 'the command does not spill',
+	python_little => 'clusters() of the Python package has no memory=',
+);
+my %known;
+
+# The doors that have answered a question, as 17-pairs.
+my %doors;
+
+# ---- Files ---------------------------------------------------------------------
+
+sub file
+{
+	my ($name, @lines) = @_;
+
+	open my $file, '>', "$FOLDER/$name" or die "$name: $!";
+	print $file @lines;
+	close $file or die "$name: $!";
+}
+
+# Returns the lines of a file in order.
+sub lines_of
+{
+	my ($name) = @_;
+
+	open my $file, '<', "$FOLDER/$name" or return ("there is no file\n");
+	return sort readline $file;
+}
+
+# Writes the documents for the command, in two files.
+sub write_records
+{
+	my ($input) = @_;
+	my @lines = map { qq({"id": $_, "text": "$input->{rows}[$_ - 1]"}\n) } 1 .. @{ $input->{rows} };
+
+	file("$input->{number}.b.jsonl", splice @lines, $input->{split});
+	file("$input->{number}.a.jsonl", @lines);
+}
+
+# ---- The server ----------------------------------------------------------------
+
+my $node = Node->new('doors');
+$node->init(extra => [ '--no-locale', '--encoding=UTF8' ]);
+$node->append_conf('postgresql.conf', "fsync = off\njit = off\nautovacuum = off\nlog_statement = none\n");
+$node->start;
+
+# Runs statements, which go on after an error; returns the messages.
+sub run_sql
+{
+	my ($sql) = @_;
+	my (undef, $messages) = $node->answer('postgres', "SET extra_float_digits = 1; SET client_min_messages = debug1; SET synchronize_seqscans = off; $sql");
+
+	return $messages;
+}
+
+# Makes the values of an input; writes them, the texts and the lexicon.
+sub load_sql
+{
+	my ($input) = @_;
+	my $number = $input->{number};
+	my $texts = "SELECT id, body, key FROM texts WHERE input = $number";
+	my $lexicon = !$input->{lexicon} ? '' : qq{
+		CREATE TABLE lexicon$number AS SELECT neardup_lexicon('SELECT body FROM ($texts ORDER BY id) t', 'word 1', 500, 0.5) AS lexicon;
+		COPY lexicon$number TO '$FOLDER/$number.lexicon';};
+
+	return $lexicon . qq{
+		CREATE TABLE docs$number AS SELECT id, key, body, $input->{sql} AS sig FROM ($texts) t } . ($input->{lexicon} ? ", lexicon$number" : '') . qq{ ORDER BY id;
+		COPY (SELECT sig FROM docs$number ORDER BY id) TO '$FOLDER/$number.values' (FORMAT binary);
+		COPY (SELECT body FROM docs$number ORDER BY id) TO '$FOLDER/$number.texts' (FORMAT binary);};
+}
+
+sub load
+{
+	file('rows', map { my $input = $_; map { join("\t", $input->{number}, $_, $input->{rows}[ $_ - 1 ], $input->{key}[ $_ - 1 ] // '\N') . "\n" } 1 .. @{ $input->{rows} } } @inputs);
+	file('verdicts', map { my $input = $_; map { join("\t", $input->{number}, @$_) . "\n" } @{ $input->{judged} // [] } } @inputs);
+	return run_sql(qq{
+		CREATE EXTENSION neardup;
+		CREATE TABLE texts (input int, id int, body text, key int);
+		CREATE TABLE verdicts (input int, a int, b int, same boolean);
+		COPY texts FROM '$FOLDER/rows'; COPY verdicts FROM '$FOLDER/verdicts';
+		CREATE FUNCTION contained(x shingles, y shingles) RETURNS float8 LANGUAGE sql IMMUTABLE AS 'SELECT greatest(containment(x, y), containment(y, x))';
+		CREATE FUNCTION contained_multiset(x shingles, y shingles) RETURNS float8 LANGUAGE sql IMMUTABLE AS
+			'SELECT coalesce(shingle_total(x & y)::float8 / nullif(least(shingle_total(x), shingle_total(y)), 0), 0)';
+		} . join '', map { load_sql($_) } @inputs);
+}
+
+# Returns a call for a question.
+sub call
+{
+	my ($input, $question) = @_;
+	my ($number, $split) = @{$input}{qw(number split)};
+	my $rows = sub { return "'SELECT id, sig" . ($question =~ /within/ ? ', key' : '') . " FROM docs$number $_[0] ORDER BY id'" };
+	my $two = $question =~ /against|held/;
+	my $arguments = join ', ', $rows->($two ? "WHERE id <= $split" : ''), $input->{threshold}, ($two ? 'against => ' . $rows->("WHERE id > $split") : ()),
+		($input->{measure} =~ /m/ ? 'multiset => true' : ()), ($input->{measure} =~ /c/ ? "measure => 'containment'" : ()),
+		($question =~ /nearest/ ? 'nearest => true' : ()), ($question =~ /components/ ? "method => 'components'" : ()), ($question =~ /all_/ ? "equal => 'all'" : ()),
+		($question =~ /within/ ? "within => '{key}'" : ()), ($question =~ /judged/ ? "verdicts => 'SELECT a, b, same FROM verdicts WHERE input = $number'" : ());
+
+	return "SELECT * FROM neardup_pairs($arguments)" if $question =~ /pairs|against/;
+	return "SELECT id, keeper, similarity FROM neardup_clusters($arguments) WHERE id <= $split" if $question =~ /held/;
+	return "SELECT * FROM neardup_clusters($arguments)";
+}
+
+# Returns the questions for the server.
+sub questions_of
+{
+	my ($input) = @_;
+	my @more = (@MORE, $input->{small} ? @WITHIN : (), $input->{small} && $input->{measure} !~ /c/ ? @JUDGED : ());
+
+	return @QUESTIONS, grep { !/components/ || $input->{measure} !~ /c/ } @more;
+}
+
+# Has the server answer the questions in some memory, with up to a number of workers; returns the messages.
+sub ask_server
+{
+	my ($input, $door, $memory, $workers) = @_;
+
+	return run_sql("SET maintenance_work_mem = '$memory'; SET max_parallel_maintenance_workers = $workers;\n" . join '',
+		map { "COPY (" . call($input, $_) . ") TO '$FOLDER/$input->{number}-$_-$door';\n" } questions_of($input));
+}
+
+# ---- The other doors -----------------------------------------------------------
+
+# Returns lines of a shell that answer the questions, with options of memory and threads.
+sub lines_of_command
+{
+	my ($input, $door, $memory, $jobs) = @_;
+	my ($number, $measure) = @{$input}{qw(number measure)};
+	my $how = "$input->{command} -t $input->{threshold} --id id -j $jobs" . ($memory && " -m $memory") . ($measure =~ /m/ ? ' --multiset' : '') . ($measure =~ /c/ ? ' --containment' : '');
+	my $lines = '';
+
+	$how =~ s/LEXICON/$number.lexicon/;
+	foreach my $question (@QUESTIONS)
+	{
+		my $out = "$number-$question-$door";
+		my $nearest = $question =~ /nearest/ ? '--nearest' : '';
+
+		$lines .= $question eq 'pairs' ? "neardup pairs $how $number.a.jsonl $number.b.jsonl >$out 2>&1\n"
+			: $question eq 'pairs_against' ? "neardup pairs $how --against $number.b.jsonl $number.a.jsonl >$out 2>&1\n"
+			: $question =~ /held/ ? "neardup dedupe $how $nearest --report report --against $number.b.jsonl $number.a.jsonl 2>$out >kept; sed -n 's/.against\$//p' report >>$out\n"
+			: "neardup clusters $how $nearest $number.a.jsonl $number.b.jsonl >$out 2>&1\n";
+	}
+	return $lines;
+}
+
+# Tests that the command spills: 60,000 signatures take a third of its memory.
+sub test_spill_of_command
+{
+	my ($input) = inputs(0, [ 'minhash(512, 1) of word 1', 60_000, 'families', 0.8 ]);
+
+	$input->{split} = 60_000;
+	write_records($input);
+	my ($plenty, $little) = map { scalar `cd $FOLDER && neardup pairs -s 'word 1' $_ 1.a.jsonl 2>&1` } '', '-m 12M';
+	local $TODO = $KNOWN{command_little};
+	ok($little eq $plenty, 'pairs of 60,000 records in 12 MB') or note(substr $little, 0, 200);
+}
+
+# Returns the questions, as doors.py and doors.c read them.
+sub requests
+{
+	my ($input, $door, $memory, $jobs) = @_;
+	my $number = $input->{number};
+
+	return map { join("\t", "$number-$_-$door", $_, $input->{threshold}, $input->{split}, "-$input->{measure}", $jobs, $memory, $input->{kind}, "$number.values",
+			$input->{python} // '', "$number.texts", $input->{lexicon} ? "$number.lexicon" : '') . "\n" } @QUESTIONS;
+}
+
+my %programs = (
+	command => [ 'sh', `command -v neardup 2>/dev/null` ],
+	library => [ 'doors', `command -v doors 2>/dev/null` ],
+	python => [ ($ENV{PYTHON} // '') . " $ENV{TESTDIR}/test/library/doors.py", $ENV{PYTHON} ],
+);
+
+# Lets a program answer the questions of all inputs for a door.
+sub ask_program
+{
+	my ($name, @lines) = @_;
+	my ($program, $is_there) = @{ $programs{$name} };
+
+	if (!$is_there)
+	{
+		note("summary: without the $name, which was not built");
+		return;
+	}
+	file("$name.questions", @lines);
+	is(system("cd $FOLDER && $program <$name.questions >$name.errors 2>&1"), 0, "the $name answers") or diag(PostgreSQL::Test::Utils::slurp_file("$FOLDER/$name.errors"));
+}
+
+# ---- The definition ------------------------------------------------------------
+
+# Writes the similarity of every pair, and the sizes of sets.
+sub similarities_sql
+{
+	my ($input) = @_;
+	my ($number, $measure, $signature) = (@{$input}{qw(number measure)}, $input->{kind} != 3);
+	my $similarity = { '' => 'similarity', m => 'weighted_jaccard', c => 'contained', mc => 'contained_multiset' }->{$measure};
+	my $equal = $signature ? 'a.sig <~> b.sig = 0' : ($measure =~ /m/ ? 'weighted_jaccard' : 'similarity') . '(a.sig, b.sig) = 1';
+	my $size = $measure eq 'c' ? 'cardinality(sig)' : $measure eq 'mc' ? 'shingle_total(sig)' : '0';
+
+	return "COPY (SELECT a.id, b.id, $similarity(a.sig, b.sig), $equal FROM docs$number a JOIN docs$number b ON a.id <= b.id ORDER BY 1, 2) TO '$FOLDER/$number.similarities';
+		COPY (SELECT id, $size FROM docs$number) TO '$FOLDER/$number.sizes';\n";
+}
+
+# Writes what the definition gives.
+sub define
+{
+	my ($input) = @_;
+	my ($number, $split, $judged, $measure) = @{$input}{qw(number split judged measure)};
+	my @size = map { my ($id, $size) = split /\s/; [ $id, $size ] } lines_of("$number.sizes");
+	my $size = $measure =~ /c/ ? [ 0, map { $_->[1] } sort { $a->[0] <=> $b->[0] } @size ] : undef;
+	my $brute = Brute->new($input->{threshold}, [ map { chomp; [ split /\t/ ] } lines_of("$number.similarities") ], $size);
+	my $within = $brute->within($input->{key});
+	my %lines = (
+		pairs => [ $brute->pairs ], stars => [ $brute->stars(0) ], nearest => [ $brute->stars(1) ], all_pairs => [ $brute->all_pairs ],
+		pairs_against => [ $brute->pairs($split) ], all_against => [ $brute->all_pairs($split) ], held => [ $brute->held(0, $split) ], held_nearest => [ $brute->held(1, $split) ],
+		components => [ $brute->components ], within_pairs => [ $within->pairs ], within_stars => [ $within->stars(0) ], within_nearest => [ $within->stars(1) ],
+		within_components => [ $within->components ], judged_pairs => [ $brute->judged_pairs($judged) ], judged_stars => [ $brute->judged_stars(0, $judged) ],
+		judged_nearest => [ $brute->judged_stars(1, $judged) ], judged_components => [ $brute->components($judged) ]);
+
+	file("$number-$_-definition", @{ $lines{$_} }) foreach keys %lines;
+}
+
+# ---- Comparing -----------------------------------------------------------------
+
+# Returns what differs in the answers to a question from the definition, or else from the server's.
+sub differences
+{
+	my ($input, $question) = @_;
+	my $first = $input->{small} ? 'definition' : 'server';
+	my @others = grep { $_ ne $first } sort @{ $doors{"$input->{number}-$question"} };
+	my @expected = lines_of("$input->{number}-$question-$first");
+	my @said;
+
+	foreach my $door (@others)
+	{
+		my @got = lines_of("$input->{number}-$question-$door");
+		my ($at) = grep { ($got[$_] // '') ne ($expected[$_] // '') } 0 .. ($#got > $#expected ? $#got : $#expected);
+
+		next if !defined $at;
+		push @{ $KNOWN{$door} ? $known{$door} //= [] : \@said },
+			"$input->{name}\n$question: $door has " . @got . " lines and $first " . @expected . ", such as\n" . join '', map { $_ // "nothing\n" } $got[$at], $expected[$at];
+	}
+	return @said;
+}
+
+# ---- The test ------------------------------------------------------------------
+
+is((load() =~ /^.*ERROR.*$/m)[0], undef, 'the inputs are loaded');
+my @small = grep { $_->{small} } @inputs;
+my @texts = grep { $_->{command} } @inputs;
+my $messages = '';
+foreach my $input (@inputs)
+{
+	my @ways = ([ 'server', '64MB', 0 ], [ 'server_little', '1MB', 2 ], $input->{small} ? () : ([ 'server_workers', '128MB', 2 ], [ 'server_alone', '1MB', 0 ]));
+
+	$messages .= ask_server($input, @$_) foreach @ways;
+}
+is(($messages =~ /^.*ERROR.*$/m)[0], undef, 'the server answers');
+like($messages, qr/workers=[1-9]/, 'workers helped');
+cmp_ok(scalar(() = $messages =~ /maintenance_work_mem does not hold/g), '>', 10, 'memory did not suffice');
+
+write_records($_) foreach @texts;
+ask_program('command', map { (lines_of_command($_, 'command', '', 1), lines_of_command($_, $_->{small} ? 'command_jobs' : 'command_little', '4M', 3)) } @texts);
+test_spill_of_command() if $programs{command}[1];
+ask_program('library', map { (requests($_, 'library', 0, 1), requests($_, 'library_little', 2**22, 3)) } @inputs);
+ask_program('python', map { (requests($_, 'python', 0, 1), requests($_, 'python_little', 2**22, 3)) } @inputs);
+
+run_sql(join '', map { similarities_sql($_) } @small);
+define($_) foreach @small;
+opendir my $folder, $FOLDER or die "$FOLDER: $!";
+/^(\d+-\w+)-(\w+)$/ and push @{ $doors{$1} }, $2 foreach readdir $folder;
+foreach my $input (@inputs)
+{
+	my @said = map { differences($input, $_) } questions_of($input);
+
+	is(scalar @said, 0, $input->{name}) or diag(@said);
+}
+foreach my $door (sort keys %KNOWN)
+{
+	local $TODO = $KNOWN{$door};
+	my @said = @{ $known{$door} // [] };
+
+	is(scalar @said, 0, "answers of $door") or note($said[0]);
+}
+
+$node->stop;
+done_testing();
