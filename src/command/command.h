@@ -62,7 +62,7 @@ typedef struct Options
 	double entries;
 	double share;
 	double jobs;
-	double memory; /* 0: any */
+	double memory; /* 0: half of the machine's, for joins */
 	char **files;  /* "-" if none is named */
 	neardup_options join;
 } Options;
@@ -81,6 +81,7 @@ typedef struct Buffer
 extern void fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3), noreturn));
 extern void check(neardup_session *session, neardup_code code);
 extern void count_memory(size_t before, size_t after);
+extern size_t memory_for_join(void);
 extern void *resize(void *state, void *memory, size_t bytes);
 extern neardup_session *new_session(void);
 extern char *extend(Buffer *buffer, size_t more);
@@ -203,6 +204,21 @@ extern const char **best_keys(const Best *best);
 extern neardup_signer *new_signer(neardup_session *session, neardup_kind kind);
 extern neardup_kind kind_of_options(void);
 extern void write_head(const Batch *batch, const char *more);
+/* ---- Values of all records (spool.c) ------------------------------------- */
+
+/* Bytes in memory, or in a temporary file if they are more than a part of --memory. */
+typedef struct Spool
+{
+	Buffer buffer; /* the last bytes, or those that were read last */
+	uint64_t start; /* where they begin */
+	int file;       /* its descriptor + 1; 0: there is none */
+	bool reads;     /* has it been read? */
+} Spool;
+
+extern void spool_put(Spool *spool, const void *bytes, size_t length);
+extern const uint8_t *spool_get(Spool *spool, uint64_t start, size_t length);
+extern void spool_free(Spool *spool);
+
 extern void put_copy_text(Buffer *buffer, const char *text);
 extern void put_similarity(Buffer *buffer, double similarity);
 

@@ -14,7 +14,7 @@ typedef struct Corpus
 	const neardup_signer *signer;
 	Files *files;
 	neardup_values values;
-	Buffer out;  /* their bytes */
+	Spool out;   /* their bytes */
 	Buffer size; /* uint64_t: of each; then where each ends */
 	Buffer id;   /* ids, each with a zero behind it, unless they are the numbers of records */
 	const char **id_at;
@@ -109,41 +109,52 @@ keep_values(void *state, Batch *batch)
 {
 	Corpus *corpus = state;
 
-	put(&corpus->out, batch->out.bytes, batch->out.length);
+	spool_put(&corpus->out, batch->out.bytes, batch->out.length);
 	put(&corpus->size, batch->size.bytes, batch->size.length);
 	put(&corpus->id, batch->id.bytes, batch->id.length);
 	if (options.field[BEST] != NULL)
 		best_add(&corpus->best, batch);
 }
 
+/* A function of neardup_values: reads the value of a record. */
+static bool
+read_value(void *state, size_t record, const uint8_t **value, size_t *length)
+{
+	Corpus *corpus = state;
+	const uint64_t *end = (const uint64_t *) corpus->size.bytes;
+
+	*length = end[record + 1] - end[record];
+	*value = spool_get(&corpus->out, end[record], *length);
+	return true;
+}
+
 /* Reads and signs all records of files. */
-static Corpus
+static Corpus *
 read_corpus(const neardup_signer *signer, char **names, bool twice)
 {
-	Corpus corpus = {.signer = signer, .files = files_open(names, options.format, twice)};
+	Corpus *corpus = resize(NULL, NULL, sizeof(Corpus));
 	uint64_t *end;
 	size_t count;
 	const char *id;
 
-	put(&corpus.size, &(uint64_t){0}, sizeof(uint64_t));
-	pipeline(corpus.files, make_values, keep_values, &corpus);
-	count = corpus.size.length / sizeof(uint64_t) - 1;
+	*corpus = (Corpus){.signer = signer, .files = files_open(names, options.format, twice)};
+	put(&corpus->size, &(uint64_t){0}, sizeof(uint64_t));
+	pipeline(corpus->files, make_values, keep_values, corpus);
+	count = corpus->size.length / sizeof(uint64_t) - 1;
 	if (count > NEARDUP_NO_KEEPER / 2)
 		fail(EXIT_RESOURCES, "there are too many records");
-	end = (uint64_t *) corpus.size.bytes;
-	id = corpus.id.bytes;
+	end = (uint64_t *) corpus->size.bytes;
+	id = corpus->id.bytes;
 	if (id != NULL)
-		corpus.id_at = resize(NULL, NULL, count * sizeof(char *));
+		corpus->id_at = resize(NULL, NULL, count * sizeof(char *));
 	for (size_t i = 0; i < count; i++)
 	{
 		end[i + 1] += end[i];
 		if (id != NULL)
-			id = (corpus.id_at[i] = id) + strlen(id) + 1;
+			id = (corpus->id_at[i] = id) + strlen(id) + 1;
 	}
-	corpus.values = (neardup_values){.kind = kind_of_options(),
-									 .count = count,
-									 .bytes = (const uint8_t *) corpus.out.bytes,
-									 .offset = end};
+	corpus->values = (neardup_values){
+		.kind = kind_of_options(), .count = count, .read = read_value, .state = corpus};
 	return corpus;
 }
 
@@ -151,7 +162,7 @@ read_corpus(const neardup_signer *signer, char **names, bool twice)
 static const Corpus *
 read_against(const neardup_signer *signer)
 {
-	static Corpus against;
+	const Corpus *against;
 	char *names[] = {(char *) options.against, NULL};
 	const char *best = options.field[BEST];
 
@@ -160,10 +171,27 @@ read_against(const neardup_signer *signer)
 	options.field[BEST] = NULL;
 	against = read_corpus(signer, names, false);
 	options.field[BEST] = best;
-	return &against;
+	return against;
 }
 
 /* ---- pairs -------------------------------------------------------------- */
+
+/* The records of pairs. */
+typedef struct Sides
+{
+	const Corpus *corpus;
+	const Corpus *other;
+} Sides;
+
+/* A neardup_take. */
+static bool
+take_pair(void *state, const neardup_pair *pair)
+{
+	const Sides *sides = state;
+
+	write_pair(stdout, sides->corpus, pair->a, sides->other, pair->b, pair->similarity, "");
+	return true;
+}
 
 /* neardup pairs: writes the pairs of similar records. */
 void
@@ -171,17 +199,14 @@ command_pairs(void)
 {
 	neardup_session *session = new_session();
 	neardup_signer *signer = new_signer(session, kind_of_options());
-	Corpus corpus = read_corpus(signer, options.files, false);
+	const Corpus *corpus = read_corpus(signer, options.files, false);
 	const Corpus *against = read_against(signer);
-	neardup_pair *pair;
-	size_t count;
+	Sides sides = {corpus, against != NULL ? against : corpus};
 
+	options.join.memory = memory_for_join();
 	check(session,
-		  neardup_pairs(session, &corpus.values, against != NULL ? &against->values : NULL,
-						&options.join, &pair, &count));
-	for (size_t i = 0; i < count; i++)
-		write_pair(stdout, &corpus, pair[i].a, against != NULL ? against : &corpus, pair[i].b,
-				   pair[i].similarity, "");
+		  neardup_each_pair(session, &corpus->values, against != NULL ? &against->values : NULL,
+							&options.join, take_pair, &sides));
 }
 
 /* ---- clusters ----------------------------------------------------------- */
@@ -244,6 +269,7 @@ find_clusters(neardup_session *session, const Corpus *corpus, const Corpus *agai
 		resize(NULL, best_of, 0);
 	}
 	found = new_clusters(values.count);
+	options.join.memory = memory_for_join();
 	check(session,
 		  neardup_clusters(session, &values, against != NULL ? &against->values : NULL,
 						   &options.join, found.keeper, found.similarity));
@@ -264,23 +290,23 @@ void
 command_clusters(void)
 {
 	neardup_session *session = new_session();
-	Corpus corpus = read_corpus(new_signer(session, kind_of_options()), options.files, false);
-	Clusters clusters = find_clusters(session, &corpus, NULL, NULL);
-	uint32_t *size = resize(NULL, NULL, corpus.values.count * sizeof(uint32_t) + 1);
+	const Corpus *corpus = read_corpus(new_signer(session, kind_of_options()), options.files, false);
+	Clusters clusters = find_clusters(session, corpus, NULL, NULL);
+	uint32_t *size = resize(NULL, NULL, corpus->values.count * sizeof(uint32_t) + 1);
 	char text[16];
 
-	memset(size, 0, corpus.values.count * sizeof(uint32_t));
-	for (uint32_t i = 0; i < corpus.values.count; i++)
+	memset(size, 0, corpus->values.count * sizeof(uint32_t));
+	for (uint32_t i = 0; i < corpus->values.count; i++)
 		if (clusters.keeper[i] != NEARDUP_NO_KEEPER)
 			size[clusters.keeper[i]]++;
-	for (uint32_t i = 0; i < corpus.values.count; i++)
+	for (uint32_t i = 0; i < corpus->values.count; i++)
 	{
 		uint32_t keeper = clusters.keeper[i];
 
 		if (keeper == NEARDUP_NO_KEEPER || size[keeper] < 2)
 			continue;
 		snprintf(text, sizeof(text), "\t%u", size[keeper]);
-		write_pair(stdout, &corpus, i, &corpus, keeper, clusters.similarity[i], text);
+		write_pair(stdout, corpus, i, corpus, keeper, clusters.similarity[i], text);
 	}
 }
 
@@ -352,7 +378,7 @@ command_dedupe(void)
 	FILE *report = options.report != NULL ? fopen(options.report, "a") : NULL;
 	Clusters taken = {NULL, NULL};
 	Clusters clusters;
-	Corpus corpus;
+	Corpus *corpus;
 	const Corpus *against;
 	bool *goes;
 	Kept kept;
@@ -364,21 +390,21 @@ command_dedupe(void)
 	/* What the report had goes only now.  A pipe has nothing to lose. */
 	if (report != NULL && ftruncate(fileno(report), 0) != 0 && errno != EINVAL)
 		fail(EXIT_INPUT, "could not write \"%s\": %s", options.report, strerror(errno));
-	goes = resize(NULL, NULL, corpus.values.count + 1);
-	memset(goes, 0, corpus.values.count);
+	goes = resize(NULL, NULL, corpus->values.count + 1);
+	memset(goes, 0, corpus->values.count);
 	if (against != NULL)
 	{
-		taken = find_clusters(session, &corpus, against, NULL);
-		drop(report, &corpus, against, &taken, "\tagainst", goes);
+		taken = find_clusters(session, corpus, against, NULL);
+		drop(report, corpus, against, &taken, "\tagainst", goes);
 	}
-	clusters = find_clusters(session, &corpus, NULL, taken.keeper);
-	drop(report, &corpus, &corpus, &clusters, "\tduplicate", goes);
+	clusters = find_clusters(session, corpus, NULL, taken.keeper);
+	drop(report, corpus, corpus, &clusters, "\tduplicate", goes);
 	if (report != NULL && fclose(report) != 0)
 		fail(EXIT_INPUT, "could not write \"%s\": %s", options.report, strerror(errno));
-	resize(NULL, corpus.out.bytes, 0);
-	files_rewind(corpus.files);
-	kept = (Kept){goes, corpus.values.count, 0};
-	pipeline(corpus.files, check_batch, write_kept, &kept);
+	spool_free(&corpus->out);
+	files_rewind(corpus->files);
+	kept = (Kept){goes, corpus->values.count, 0};
+	pipeline(corpus->files, check_batch, write_kept, &kept);
 	if (kept.done < kept.count)
 		fail(EXIT_INPUT, "the files have changed since they were read first");
 }

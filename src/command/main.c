@@ -38,23 +38,40 @@ void
 check(neardup_session *session, neardup_code code)
 {
 	bool resources = code == NEARDUP_NO_MEMORY || code == NEARDUP_TOO_LARGE;
+	bool input = code == NEARDUP_MALFORMED || code == NEARDUP_NO_FILE;
 
 	if (code != NEARDUP_OK)
-		fail(code == NEARDUP_MALFORMED ? EXIT_INPUT :
-				 resources             ? EXIT_RESOURCES :
-										 EXIT_USAGE,
+		fail(input         ? EXIT_INPUT :
+				 resources ? EXIT_RESOURCES :
+							 EXIT_USAGE,
 			 "%s", neardup_message(session));
 }
+
+/* Bytes of memory that the program has now. */
+static _Atomic size_t used;
 
 /* Counts memory that grows or shrinks; fails if all of it would take more than options.memory. */
 void
 count_memory(size_t before, size_t after)
 {
-	static _Atomic size_t used;
-
 	if (options.memory > 0 && after > before && used - before + after > options.memory)
 		fail(EXIT_RESOURCES, "--memory %.0f does not suffice", options.memory);
 	used += after - before;
+}
+
+/*
+ * Returns the memory for a join: what is left of options.memory, or of half of the machine's, but
+ * for a part that threads and answers take.
+ */
+size_t
+memory_for_join(void)
+{
+	double all = options.memory > 0 ?
+		options.memory :
+		(double) sysconf(_SC_PHYS_PAGES) / 2 * (double) sysconf(_SC_PAGESIZE);
+	double left = all - (double) used;
+
+	return left > 0 ? (size_t) (left / 4 * 3) : 1;
 }
 
 /* Allocates all memory of the program. */
@@ -188,7 +205,7 @@ static const Option known[] =
 	 {'j', "jobs", "NUMBER",
 	  "the number of threads, whole, from 1 to 1024; default: one for each processor",
 	  &options.jobs, NULL, 1, 1024},
-	 {'m', "memory", "SIZE", "the most memory to use, at least 1M, such as 800M or 4G",
+	 {'m', "memory", "SIZE", "the most memory to use, at least 1M, such as 800M or 4G; default: half of the machine's",
 	  &options.memory, NULL, 1e6, 1e18},
 	 {'h', "help", NULL, "prints this"},
 	 {'V', "version", NULL, "prints the version"}};
@@ -347,8 +364,6 @@ read_options(int count, char **arguments)
 	check_options(given);
 	options.files = arguments[optind] != NULL ? arguments + optind : standard;
 	options.join.jobs = options.jobs;
-	/* A part for the pairs; the values, and the join, need more. */
-	options.join.memory = options.memory / 4;
 }
 
 /* Is a name, where "-" is a stream, that of a regular file?  Sets its status. */

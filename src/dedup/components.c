@@ -171,12 +171,12 @@ link_if_allowed(Forest *forest, uint32 a, uint32 b)
 	(void) forest_link(forest->parent, x, y);
 }
 
-/* Allocates room for edges: half of the memory, but twice those that a forest can have. */
+/* Allocates room for edges, at least twice those that a forest can have. */
 static void
 begin_edges(Forest *forest)
 {
 	const Documents *documents = forest->clusters->source->documents;
-	size_t held = documents->options->memory / 2 / sizeof(Edge);
+	size_t held = EDGE_MEMORY(documents->options) / sizeof(Edge);
 
 	forest->room = Max(held, Max((size_t) documents->rows * 2, EDGES_MIN));
 	forest->edge = palloc_extended(forest->room * sizeof(Edge), MCXT_ALLOC_HUGE);

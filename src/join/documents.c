@@ -374,7 +374,7 @@ begin_records(Documents *documents)
 	size_t limit;
 
 	records->stride = JOIN_STRIDE(k, b) + (options->verify > 0 ? DIGEST_BYTES : 0);
-	limit = options->memory / options->sides / (records->stride + join_bytes(k, b));
+	limit = DOCUMENT_MEMORY(options) / options->sides / (records->stride + join_bytes(k, b));
 	records->limit = (uint32_t) Max(DOCUMENTS_MIN, Min(limit, NO_DOCUMENT / 2));
 }
 
@@ -466,7 +466,7 @@ documents_begin(const PairOptions *options, bool sets, bool classes)
 	if (classes)
 		documents->class = host_alloc(1);
 	store->secret = host_random_seed();
-	store->limit = options->memory / options->sides / SET_BYTES;
+	store->limit = DOCUMENT_MEMORY(options) / options->sides / SET_BYTES;
 	clear_table(documents);
 	return documents;
 }

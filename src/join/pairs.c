@@ -416,7 +416,7 @@ needs_files(Inside *inside)
 	if (left->documents->sets)
 	{
 		inside->elements = count_elements(left) + (left == right ? 0 : count_elements(right));
-		files = inside->elements > options->memory / SET_BYTES;
+		files = inside->elements > DOCUMENT_MEMORY(options) / SET_BYTES;
 		bytes = (double) inside->elements * SET_BYTES;
 	}
 	else
@@ -425,11 +425,12 @@ needs_files(Inside *inside)
 		size_t each = store->records.stride + join_bytes(shape->k, signature_bits(shape));
 
 		files = (store->records.file != NULL || right->documents->store->records.file != NULL) &&
-			documents > Max(options->memory / each, DOCUMENTS_MIN);
+			documents > Max(DOCUMENT_MEMORY(options) / each, DOCUMENTS_MIN);
 		bytes = (double) documents * each;
 	}
 	if (files && options->spilled != NULL && !options->stats->spilled)
-		options->spilled(options->state, left->documents->sets ? "sets" : "signatures", bytes);
+		options->spilled(options->state, left->documents->sets ? "sets" : "signatures",
+						 bytes / 3 * 4);
 	options->stats->spilled |= files;
 	return files;
 }
@@ -595,7 +596,7 @@ join_lists(const DocumentList *left, const DocumentList *right, uint64_t most, P
 	inside->options = left->documents->options;
 	inside->list[0] = left;
 	inside->list[1] = right;
-	inside->join.memory = inside->options->memory;
+	inside->join.memory = DOCUMENT_MEMORY(inside->options);
 	inside->join.most = most;
 	inside->kind = (left->documents->sets ? 2 : 0) + (needs_files(inside) ? 1 : 0);
 	pair_kinds[inside->kind].begin(inside);

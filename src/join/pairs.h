@@ -70,6 +70,10 @@ typedef struct PairOptions
 	PairStats *stats;
 } PairOptions;
 
+/* The shares of the memory: documents and their join, and pairs that are kept. */
+#define DOCUMENT_MEMORY(options) ((options)->memory / 4 * 3)
+#define EDGE_MEMORY(options) ((options)->memory / 4)
+
 /* ---- Documents (documents.c) ---------------------------------------------- */
 
 typedef struct Documents

@@ -422,7 +422,8 @@ set_spread_run(const SetJoin *join, const DocumentList *left, const DocumentList
 						.stats = stats,
 						.elements = elements,
 						.most = UINT32_MAX,
-						.memory = left->documents->options->memory / SHARE_OF_BLOCK};
+						.memory =
+							DOCUMENT_MEMORY(left->documents->options) / SHARE_OF_BLOCK};
 	bool goes_on;
 
 	spread.join.right = left == right ? NULL : &none;

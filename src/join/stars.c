@@ -181,7 +181,7 @@ settle(Stars *stars, const StarList *list)
 static size_t
 most_edges(const Stars *stars, uint32_t documents)
 {
-	size_t held = stars->documents->options->memory / 2 / sizeof(Edge);
+	size_t held = EDGE_MEMORY(stars->documents->options) / sizeof(Edge);
 
 	return Max(EDGES_MIN, Min(held, (size_t) documents * EDGES_OF_DOCUMENT));
 }

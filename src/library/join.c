@@ -218,10 +218,15 @@ static Value
 value_at(const neardup_values *values, uint32_t row)
 {
 	size_t number = values->chosen != NULL ? values->chosen[row] : row;
-	uint64_t start = values->offset != NULL ? values->offset[number] : number * values->size;
-	uint64_t end = values->offset != NULL ? values->offset[number + 1] : start + values->size;
+	bool varies = values->offset != NULL;
+	uint64_t start = varies ? values->offset[number] : number * values->size;
+	uint64_t end = varies ? values->offset[number + 1] : start + values->size;
+	const uint8_t *value = values->bytes != NULL ? values->bytes + start : NULL;
+	size_t length = end - start;
 
-	return value_read(values->kind, values->bytes + start, end - start, false);
+	if (values->read != NULL && !values->read(values->state, number, &value, &length))
+		session_fail(NEARDUP_NO_FILE, "value %zu could not be read", number);
+	return value_read(values->kind, value, length, false);
 }
 
 /* Adds a value to documents. */
@@ -378,7 +383,7 @@ neardup_each_pair(neardup_session *session, const neardup_values *values,
 
 	SESSION_BEGIN(session);
 	pairs.call = begin_call(session, values, against, options);
-	pairs.edges.most = pairs.call->pair.memory / 4 / sizeof(Edge);
+	pairs.edges.most = EDGE_MEMORY(&pairs.call->pair) / sizeof(Edge);
 	left = all_documents(pairs.call->documents);
 	if (against != NULL)
 		right = all_documents(pairs.call->against);

@@ -185,6 +185,9 @@ typedef struct neardup_values
 	size_t size;            /* of each, if offset is NULL */
 	const uint64_t *offset; /* where each begins, and where the last ends */
 	const uint32_t *chosen; /* NULL, or `count` of them by their places there, in any order */
+	/* NULL, or sets a value by its place, in place of bytes, until it is called again; false: it fails */
+	bool (*read)(void *state, size_t place, const uint8_t **value, size_t *length);
+	void *state; /* of read */
 } neardup_values;
 
 typedef struct neardup_options

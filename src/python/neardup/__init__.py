@@ -290,8 +290,9 @@ def pairs(values: AnyValues, threshold: float, *, against: Optional[AnyValues] =
 
     Returns an array of Pair (a, b, similarity), in order; numpy.asarray() makes a structured array of it without a copy.
     Of equal values only the first is in pairs, and each other one is paired with it.  With `against`, b is the number of
-    one of its values.  Sets are compared by resemblance, or as multisets, or by containment.  memory is how many bytes the
-    pairs may take, 0 any; NeardupError (code 4) if they take more."""
+    one of its values.  Sets are compared by resemblance, or as multisets, or by containment.  memory is about
+    how many bytes to take, beyond which temporary files are used, 0 half of the machine's; NeardupError (code 4) if the
+    pairs take more."""
     options, start, count = Options(threshold, multiset, containment, False, jobs, memory), c_void_p(), c_size_t()
     call("pairs", Values.of(values), against if against is None else Values.of(against), byref(options), byref(start),
          byref(count))
@@ -304,11 +305,11 @@ def pairs(values: AnyValues, threshold: float, *, against: Optional[AnyValues] =
 
 
 def clusters(values: AnyValues, threshold: float, *, against: Optional[AnyValues] = None, multiset: bool = False,
-             containment: bool = False, nearest: bool = False, jobs: int = 1) -> Clusters:
+             containment: bool = False, nearest: bool = False, jobs: int = 1, memory: int = 0) -> Clusters:
     """Finds for each value the first earlier keeper that is similar to it, else itself, as neardup_clusters() in SQL.
 
     With `nearest`, the most similar keeper.  With `against`, keepers are its values only.  Otherwise as pairs()."""
-    mine, options = Values.of(values), Options(threshold, multiset, containment, nearest, jobs, 0)
+    mine, options = Values.of(values), Options(threshold, multiset, containment, nearest, jobs, memory)
     result = Clusters(array("I", bytes(4 * len(mine))), array("d", bytes(8 * len(mine))))
     call("clusters", mine, against if against is None else Values.of(against), byref(options),
          result.keeper.buffer_info()[0], result.similarity.buffer_info()[0])

@@ -1,0 +1,113 @@
+/*
+ * spool.c: bytes beyond memory, written once and then read at any place.
+ */
+#include "command/command.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The share of --memory for bytes before they go to a file. */
+#define SHARE_OF_SPOOL 8
+
+/* Bytes that are read at a time. */
+#define READ_BYTES (256 * 1024)
+
+/* Creates the file, in the folder that TMPDIR names, or in /tmp. */
+static void
+create(Spool *spool)
+{
+	const char *folder = getenv("TMPDIR");
+	Buffer name = {0};
+	int file;
+
+	put_text(&name, "%s/neardup.XXXXXX", folder != NULL && *folder != '\0' ? folder : "/tmp");
+	file = mkstemp(name.bytes);
+	if (file < 0)
+		fail(EXIT_INPUT, "could not create a temporary file: %s", strerror(errno));
+	(void) unlink(name.bytes);
+	spool->file = file + 1;
+	resize(NULL, name.bytes, 0);
+}
+
+/* Writes what the buffer holds to the file. */
+static void
+flush(Spool *spool)
+{
+	const Buffer *buffer = &spool->buffer;
+
+	if (spool->file == 0)
+		create(spool);
+	for (size_t done = 0; done < buffer->length;)
+	{
+		ssize_t written =
+			pwrite(spool->file - 1, buffer->bytes + done, buffer->length - done, spool->start + done);
+
+		if (written <= 0 && errno != EINTR)
+			fail(EXIT_INPUT, "could not write a temporary file: %s", strerror(errno));
+		done += written > 0 ? written : 0;
+	}
+	spool->start += buffer->length;
+	spool->buffer.length = 0;
+}
+
+/* Appends bytes. */
+void
+spool_put(Spool *spool, const void *bytes, size_t length)
+{
+	put(&spool->buffer, bytes, length);
+	if (options.memory > 0 && spool->buffer.length > options.memory / SHARE_OF_SPOOL)
+		flush(spool);
+}
+
+/* Reads bytes from a place on into the buffer, at least `length` of them. */
+static void
+fill(Spool *spool, uint64_t start, size_t length)
+{
+	Buffer *buffer = &spool->buffer;
+	size_t wanted = length > READ_BYTES ? length : READ_BYTES;
+
+	buffer->length = 0;
+	(void) extend(buffer, wanted);
+	buffer->length = 0;
+	while (buffer->length < wanted)
+	{
+		ssize_t some = pread(spool->file - 1, buffer->bytes + buffer->length,
+							 wanted - buffer->length, start + buffer->length);
+
+		if (some == 0 && buffer->length >= length)
+			break;
+		if (some == 0 || (some < 0 && errno != EINTR))
+			fail(EXIT_INPUT, "could not read a temporary file: %s", strerror(errno));
+		buffer->length += some > 0 ? some : 0;
+	}
+	spool->start = start;
+}
+
+/* Returns bytes, which stay until the next call.  No more may be appended. */
+const uint8_t *
+spool_get(Spool *spool, uint64_t start, size_t length)
+{
+	if (spool->file != 0 && !spool->reads)
+	{
+		flush(spool);
+		resize(NULL, spool->buffer.bytes, 0);
+		spool->buffer = (Buffer){0};
+	}
+	spool->reads = true;
+	if (start < spool->start || start + length > spool->start + spool->buffer.length)
+		fill(spool, start, length);
+	return (const uint8_t *) spool->buffer.bytes + (start - spool->start);
+}
+
+/* Frees the bytes. */
+void
+spool_free(Spool *spool)
+{
+	resize(NULL, spool->buffer.bytes, 0);
+	if (spool->file != 0)
+		close(spool->file - 1);
+	*spool = (Spool){0};
+}
