@@ -91,8 +91,14 @@ extern void write_out(FILE *file, const void *bytes, size_t length);
 
 /* ---- Bytes of files (input.c) ------------------------------------------- */
 
-/* Bytes that are read at once, of which a batch has the whole records. */
-#define BATCH_BYTES ((size_t) 1 << 20)
+/* Returns how many bytes are read at once, of which a batch has the whole records. */
+static inline size_t
+batch_bytes(void)
+{
+	const double most = 1 << 20;
+
+	return (size_t) (options.memory > 0 && options.memory / 64 < most ? options.memory / 64 : most);
+}
 
 typedef struct Input Input;
 

@@ -308,21 +308,22 @@ unpack(Input *input, char *to, size_t room)
 bool
 input_read(Input *input, Buffer *data)
 {
-	char *to = extend(data, BATCH_BYTES);
+	size_t most = batch_bytes();
+	char *to = extend(data, most);
 	size_t count = 0;
 	size_t made = 1;
 
-	while (made > 0 && count < BATCH_BYTES)
+	while (made > 0 && count < most)
 	{
 		bool some;
 
 		do
 			some = input->at < input->end || fill_block(input);
-		while ((made = unpack(input, to + count, BATCH_BYTES - count)) == 0 && some);
+		while ((made = unpack(input, to + count, most - count)) == 0 && some);
 		count += made;
 	}
-	data->length -= BATCH_BYTES - count;
-	if (count == BATCH_BYTES)
+	data->length -= most - count;
+	if (count == most)
 		return true;
 	if (input->inside)
 		fail_reading(input, "its end is missing");

@@ -116,7 +116,8 @@ edges_give(Edges *edges, EdgeSink sink, void *state)
 {
 	if (edges->runs > 0)
 	{
-		write_run(edges);
+		if (edges->count > 0)
+			write_run(edges);
 		host_free(edges->edge);
 		merge_runs(edges, sink, state);
 		host_file_close(edges->file);
@@ -124,7 +125,8 @@ edges_give(Edges *edges, EdgeSink sink, void *state)
 	}
 	else
 	{
-		sort_records(edges->edge, edges->count, sizeof(Edge), sort_key_pair);
+		if (edges->count > 0)
+			sort_records(edges->edge, edges->count, sizeof(Edge), sort_key_pair);
 		for (size_t i = 0; i < edges->count && sink(state, edges->edge + i); i++)
 			host_check_interrupts_at(i);
 		host_free(edges->edge);

@@ -155,7 +155,8 @@ settle(Stars *stars, const StarList *list)
 	bool same = stars->keepers == NULL;
 	size_t next = 0;
 
-	sort_records(stars->edge, stars->edges, sizeof(Edge), sort_key_pair);
+	if (stars->edges > 0)
+		sort_records(stars->edge, stars->edges, sizeof(Edge), sort_key_pair);
 	for (uint32_t i = 0; i < list->count; i++)
 	{
 		uint32_t document = list->doc[i];
@@ -174,7 +175,8 @@ settle(Stars *stars, const StarList *list)
 		host_check_interrupts_at(i);
 	}
 	stars->edges -= next;
-	memmove(stars->edge, stars->edge + next, stars->edges * sizeof(Edge));
+	if (next > 0)
+		memmove(stars->edge, stars->edge + next, stars->edges * sizeof(Edge));
 }
 
 /* Returns how many pairs are kept of a number of documents. */

@@ -150,15 +150,18 @@ work(void *state)
 	return NULL;
 }
 
-/* Returns how many threads a join has work and memory for. */
+/* Returns how many threads a join with these arrays has work and memory for. */
 static int
-threads_for(const Call *call, const PairJoin *join)
+threads_for(const Call *call, const PairJoin *join, const PairArray array[PAIR_ARRAYS])
 {
 	double threads = Min(Max(call->jobs, 1), join->parts);
+	double memory = (double) join->memory - (double) join->held;
 
+	for (int i = 0; i < PAIR_ARRAYS; i++)
+		memory -= array[i].file != NULL ? 0 : (double) array[i].bytes;
 	if (join->files)
 		threads = Min(threads, (double) sysconf(_SC_OPEN_MAX) / FILES_OF_THREAD);
-	threads = Min(threads, (double) join->memory / Max(join->process_bytes, 1));
+	threads = Min(threads, memory / (double) (join->process_bytes + sizeof(Worker)));
 	return (int) Max(threads, 1);
 }
 
@@ -181,16 +184,16 @@ static void
 run_join(void *state, PairJoin *join, PairSink sink, void *sink_state)
 {
 	Call *call = state;
-	int jobs = threads_for(call, join);
-	Worker *workers = host_alloc(jobs * sizeof(Worker));
-	Shared shared = {.owner = call->session,
-					 .parts = join->parts,
-					 .memory = join->memory / jobs,
-					 .sink = sink,
-					 .state = sink_state};
+	Shared shared = {
+		.owner = call->session, .parts = join->parts, .sink = sink, .state = sink_state};
+	Worker *workers;
 	int threads = 1;
+	int jobs;
 
 	pairs_arrays(join, shared.array);
+	jobs = threads_for(call, join, shared.array);
+	shared.memory = join->memory / jobs;
+	workers = host_alloc(jobs * sizeof(Worker));
 	for (int i = 0; i < PAIR_ARRAYS; i++)
 		if (shared.array[i].file != NULL)
 			session_flush_file(shared.array[i].file);

@@ -1,0 +1,324 @@
+/*
+ * test_pairs.c: documents, pairs and clusters by the engine, in plenty of memory and in little,
+ * against comparing all with all.
+ */
+#include <string.h>
+
+#include "base/forest.h"
+#include "join/edges.h"
+#include "join/pairs.h"
+#include "random.h"
+#include "unit.h"
+
+/* What the rows of a test have: numbers of which some are common. */
+typedef struct Rows
+{
+	uint32_t count;
+	bool sets;
+	int k;
+	uint8_t *symbols; /* 8 bytes aligned, k bits each */
+	size_t stride;
+	Bag *bag;
+	uint32_t *class; /* or NULL */
+} Rows;
+
+static Bag
+make_bag(const uint64_t *hash, size_t count)
+{
+	BagBuilder builder;
+	Bag bag;
+
+	bag_begin(&builder);
+	bag_add(&builder, hash, count);
+	(void) bag_finish(&builder, &bag);
+	return bag;
+}
+
+/* Makes rows: most are changed copies of a few, some are equal. */
+static Rows
+make_rows(uint32_t count, bool sets, uint32_t families, bool classes)
+{
+	Rows rows = {.count = count, .sets = sets, .k = 256, .stride = 32};
+
+	rows.symbols = calloc(count, rows.stride);
+	rows.bag = calloc(count, sizeof(Bag));
+	rows.class = classes ? calloc(count, sizeof(uint32_t)) : NULL;
+	for (uint32_t i = 0; i < count; i++)
+	{
+		uint32_t family = random_below(families);
+		uint64_t seed = family;
+		uint64_t hash[40];
+
+		for (int w = 0; w < 40; w++)
+			hash[w] = next_random(&seed);
+		memcpy(rows.symbols + i * rows.stride, hash, rows.stride);
+		for (uint32_t c = random_below(6); c > 0; c--)
+		{
+			rows.symbols[i * rows.stride + random_below(32)] ^= 1 << random_below(8);
+			hash[random_below(40)] = random_below(1000);
+		}
+		rows.bag[i] = make_bag(hash, random_below(20) == 0 ? 0 : 30 + random_below(11));
+		if (classes)
+			rows.class[i] = random_below(3);
+	}
+	return rows;
+}
+
+static void
+free_rows(Rows *rows)
+{
+	for (uint32_t i = 0; i < rows->count; i++)
+		bag_free(rows->bag + i);
+	free(rows->bag);
+	free(rows->symbols);
+	free(rows->class);
+}
+
+/* Returns the similarity of two rows; -1 if they are not compared. */
+static double
+similarity_of(const Rows *rows, const PairOptions *options, const SignatureHeader *shape,
+			  uint32_t a, uint32_t b)
+{
+	if (rows->class != NULL && rows->class[a] != rows->class[b])
+		return -1;
+	if (rows->sets)
+		return bag_similarity(rows->bag + a, rows->bag + b, options->measure, options->multiset);
+	return signature_similarity(shape, symbol_distance(rows->symbols + a * rows->stride,
+													   rows->symbols + b * rows->stride, rows->k,
+													   1));
+}
+
+/* Adds rows to documents. */
+static Documents *
+add_rows(const Rows *rows, const PairOptions *options, const SignatureHeader *shape)
+{
+	Documents *documents = documents_begin(options, rows->sets, rows->class != NULL);
+
+	documents->shape = *shape;
+	for (uint32_t i = 0; i < rows->count; i++)
+	{
+		DocumentRow row = {.class = rows->class != NULL ? rows->class[i] : 0};
+
+		if (rows->sets)
+			row.bag = rows->bag + i;
+		else
+			row.symbols = rows->symbols + i * rows->stride;
+		documents_add(documents, &row);
+	}
+	documents_done(documents);
+	return documents;
+}
+
+/* ---- Pairs ------------------------------------------------------------------ */
+
+typedef struct Found
+{
+	const Rows *rows;
+	const Documents *documents;
+	const PairOptions *options;
+	uint64_t pairs;
+	uint64_t wrong;
+	uint64_t sum; /* of mixed pairs: the same for the same pairs in any order */
+} Found;
+
+static uint64_t
+mixed(uint32_t a, uint32_t b)
+{
+	uint64_t seed = (uint64_t) a << 32 | b;
+
+	return next_random(&seed);
+}
+
+/* A PairSink. */
+static bool
+note_pair(void *state, uint32_t a, uint32_t b, double similarity)
+{
+	Found *found = state;
+	const uint32_t *first = found->documents->first;
+	double right = similarity_of(found->rows, found->options, &found->documents->shape, first[a],
+								 first[b]);
+
+	found->pairs++;
+	found->sum += mixed(a, b);
+	found->wrong += a >= b || similarity != right || similarity < found->options->threshold;
+	return true;
+}
+
+/* Counts the similar pairs of documents, one by one. */
+static Found
+all_with_all(const Rows *rows, const Documents *documents, const PairOptions *options)
+{
+	Found found = {0};
+
+	for (uint32_t a = 0; a < documents->count; a++)
+		for (uint32_t b = a + 1; b < documents->count; b++)
+			if (similarity_of(rows, options, &documents->shape, documents->first[a],
+							  documents->first[b]) >= options->threshold)
+			{
+				found.pairs++;
+				found.sum += mixed(a, b);
+			}
+	return found;
+}
+
+/* ---- Clusters ----------------------------------------------------------------- */
+
+/* Checks stars by their definition. */
+static void
+check_stars(const Rows *rows, Documents *documents, const PairOptions *options)
+{
+	Stars stars = {.documents = documents, .first = documents->first};
+	uint32_t wrong = 0;
+
+	stars.keeper = malloc(rows->count * sizeof(uint32_t) + 1);
+	stars.similarity = malloc(rows->count * sizeof(double) + 1);
+	memset(stars.keeper, 0xFF, rows->count * sizeof(uint32_t));
+	stars_make(&stars);
+	for (uint32_t b = 0; b < documents->count; b++)
+	{
+		uint32_t row = documents->first[b];
+		uint32_t keeper = row;
+
+		for (uint32_t a = 0; a < b && keeper == row; a++)
+			if (stars.keeper[documents->first[a]] == documents->first[a] &&
+				similarity_of(rows, options, &documents->shape, documents->first[a], row) >=
+					options->threshold)
+				keeper = documents->first[a];
+		for_each_row(documents, b, other) wrong += stars.keeper[other] != keeper;
+	}
+	CHECK_MSG(wrong == 0, "%u keepers are wrong", wrong);
+	free(stars.keeper);
+	free(stars.similarity);
+}
+
+/* Checks components by their definition. */
+static void
+check_components(const Rows *rows, Documents *documents, const PairOptions *options)
+{
+	Stars stars = {.documents = documents, .first = documents->first};
+	uint32_t *parent = forest_begin(rows->count);
+	uint32_t wrong = 0;
+
+	stars.keeper = malloc(rows->count * sizeof(uint32_t) + 1);
+	components_make(&stars);
+	for (uint32_t a = 0; a < documents->count; a++)
+		for (uint32_t b = a + 1; b < documents->count; b++)
+			if (similarity_of(rows, options, &documents->shape, documents->first[a],
+							  documents->first[b]) >= options->threshold)
+				(void) forest_link(parent, documents->first[a], documents->first[b]);
+	for (uint32_t b = 0; b < documents->count; b++)
+		for_each_row(documents, b, row) wrong +=
+			stars.keeper[row] != forest_root(parent, documents->first[b]);
+	CHECK_MSG(wrong == 0, "%u components are wrong", wrong);
+	free(stars.keeper);
+	host_free(parent);
+}
+
+/* ---- Tests ---------------------------------------------------------------------- */
+
+/* Checks all that is found among rows, within this memory. */
+static void
+check_rows(const Rows *rows, size_t memory, Measure measure, bool clusters)
+{
+	PairStats stats = {0};
+	PairOptions options = {.threshold = 0.8,
+						   .recall = 1,
+						   .multiset = rows->count % 2 == 0,
+						   .measure = rows->sets ? measure : MEASURE_RESEMBLANCE,
+						   .memory = memory,
+						   .sides = 1,
+						   .stats = &stats};
+	SignatureHeader shape = signature_header(SIGNATURE_SIMHASH, rows->k, 1, 0);
+	size_t before = host_memory;
+	Documents *documents = add_rows(rows, &options, &shape);
+	Found found = {.rows = rows, .documents = documents, .options = &options};
+	Found right = all_with_all(rows, documents, &options);
+	DocumentList all = all_documents(documents);
+
+	CHECK(pairs_join(&all, NULL, UINT64_MAX, note_pair, &found));
+	CHECK_MSG(found.wrong == 0 && found.pairs == right.pairs && found.sum == right.sum,
+			  "%lu of %lu pairs, %lu wrong", found.pairs, right.pairs, found.wrong);
+	CHECK(stats.pairs == found.pairs);
+	if (clusters)
+	{
+		check_stars(rows, documents, &options);
+		check_components(rows, documents, &options);
+	}
+	CHECK(rows->count < 2000 || stats.spilled == (memory < 1 << 20));
+	documents_end(documents);
+	CHECK_MSG(host_memory == before, "%ld bytes are not freed", (long) (host_memory - before));
+}
+
+static void
+rows_are_compared(uint32_t count, uint32_t families)
+{
+	for (int sets = 0; sets < 2; sets++)
+		for (int classes = 0; classes < 2; classes++)
+		{
+			Rows rows = make_rows(count, sets, families, classes);
+
+			check_rows(&rows, SIZE_MAX, MEASURE_RESEMBLANCE, true);
+			check_rows(&rows, 1 << 18, MEASURE_RESEMBLANCE, true);
+			check_rows(&rows, 1 << 18, MEASURE_CONTAINMENT, false);
+			free_rows(&rows);
+		}
+}
+
+/* Makes rows of one large cluster, whose ends differ: a component of many stars. */
+static void
+chains_are_connected(void)
+{
+	Rows rows = make_rows(1500, false, 1, false);
+
+	for (uint32_t i = 0; i < rows.count; i++)
+	{
+		uint8_t *symbols = rows.symbols + i * rows.stride;
+
+		memset(symbols, 0, i / 50 < 31 ? i / 50 : 31);
+	}
+	check_rows(&rows, SIZE_MAX, MEASURE_RESEMBLANCE, true);
+	check_rows(&rows, 1 << 18, MEASURE_RESEMBLANCE, true);
+	free_rows(&rows);
+}
+
+/* An EdgeSink. */
+static bool
+note_edge(void *state, const Edge *edge)
+{
+	Found *found = state;
+
+	found->wrong += ((uint64_t) edge->second << 32 | edge->first) < found->sum;
+	found->sum = (uint64_t) edge->second << 32 | edge->first;
+	return ++found->pairs != 40000;
+}
+
+static void
+edges_are_sorted(uint32_t count, size_t most, uint64_t given)
+{
+	Edges edges = {.most = most};
+	Found found = {0};
+	size_t before = host_memory;
+
+	for (uint32_t i = 0; i < count; i++)
+		edges_add(&edges, (Edge){random_below(1000), random_below(1000), 0.5});
+	edges_give(&edges, note_edge, &found);
+	CHECK(found.pairs == given && found.wrong == 0);
+	CHECK(host_memory == before);
+}
+
+int
+main(void)
+{
+	rows_are_compared(0, 1);
+	rows_are_compared(1, 1);
+	for (int round = 0; round < unit_rounds(10); round++)
+		rows_are_compared(200 + random_below(200), 1 + random_below(100));
+	rows_are_compared(2001, 500);
+	rows_are_compared(2000, 3);
+	chains_are_connected();
+	edges_are_sorted(0, 5000, 0);
+	edges_are_sorted(999, 5000, 999);
+	edges_are_sorted(30000, 1, 30000);
+	edges_are_sorted(50000, 5000, 40000);
+	return unit_report();
+}
