@@ -32,14 +32,13 @@ fail(const char *what)
 	session_fail(NEARDUP_NO_FILE, "could not %s a temporary file: %s", what, strerror(errno));
 }
 
-/* Returns a handle of an open file. */
+/* Returns a handle of no file yet. */
 static HostFile *
-open_handle(int descriptor, bool shared)
+new_handle(void)
 {
 	HostFile *file = host_alloc(sizeof(HostFile));
 
-	*file = (HostFile){.descriptor = descriptor, .shared = shared};
-	session_link_file(&file->link);
+	memset(file, 0, offsetof(HostFile, buffer));
 	return file;
 }
 
@@ -51,19 +50,26 @@ host_file_create(void)
 	char name[4096];
 	int length = snprintf(name, sizeof(name), "%s/neardup.XXXXXX",
 						  folder != NULL && folder[0] != '\0' ? folder : "/tmp");
-	int descriptor = length < (int) sizeof(name) ? mkstemp(name) : -1;
+	HostFile *file = new_handle();
 
-	if (descriptor < 0)
+	file->descriptor = length < (int) sizeof(name) ? mkstemp(name) : -1;
+	if (file->descriptor < 0)
 		fail("create");
 	(void) unlink(name);
-	return open_handle(descriptor, false);
+	session_link_file(&file->link);
+	return file;
 }
 
 /* Returns a handle of a file that another thread has, which must not write to it any more. */
 HostFile *
-session_reopen(HostFile *file)
+session_reopen(HostFile *other)
 {
-	return open_handle(file->descriptor, true);
+	HostFile *file = new_handle();
+
+	file->descriptor = other->descriptor;
+	file->shared = true;
+	session_link_file(&file->link);
+	return file;
 }
 
 /* Writes bytes to the file itself. */

@@ -3,6 +3,7 @@
  */
 #include "library/neardup.h"
 
+#include <dirent.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -236,6 +237,55 @@ next_text(void *state, const char **utf8, size_t *length)
 	return (*texts)++ < 3;
 }
 
+/* Values of a join that goes to temporary files if it has little memory. */
+#define MANY 1030
+
+/* Joins sets in files, and signatures in files, in little memory; a third of them are similar. */
+static neardup_code
+use_files(neardup_session *session, const uint8_t *set, size_t length, const uint8_t *signature)
+{
+	static uint8_t signatures[MANY * SIZE];
+	static uint8_t sets[64 * 4096];
+	static uint32_t keeper[MANY];
+	neardup_options options = {.threshold = 0.9, .jobs = 1, .memory = 1};
+	neardup_values values = {NEARDUP_MINHASH, MANY, signatures, SIZE};
+	neardup_values bags = {NEARDUP_SHINGLES, 64, sets, length};
+	neardup_pair *pairs = NULL;
+	neardup_code code;
+	size_t count;
+
+	for (int i = 0; i < MANY; i++)
+	{
+		memcpy(signatures + i * SIZE, signature, SIZE);
+		for (int byte = 12; byte < SIZE && i % 3 != 0; byte++)
+			signatures[i * SIZE + byte] ^= (uint8_t) (i * 37 + byte * i);
+		signatures[i * SIZE + SIZE - 1 - i / 256] ^= (uint8_t) i;
+	}
+	for (int i = 0; i < 64; i++)
+		memcpy(sets + i * length, set, length);
+	code = neardup_clusters(session, &values, NULL, &options, keeper, NULL);
+	if (code == NEARDUP_OK)
+		code = neardup_pairs(session, &values, NULL, &options, &pairs, &count);
+	CHECK(code != NEARDUP_OK || code == NEARDUP_TOO_LARGE);
+	if (code == NEARDUP_TOO_LARGE)
+		code = neardup_pairs(session, &bags, &bags, &options, &pairs, &count);
+	return code == NEARDUP_TOO_LARGE ? NEARDUP_OK : code;
+}
+
+/* Returns how many files the process has open, 0 if that is not told. */
+static int
+open_files(void)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	int count = 0;
+
+	while (folder != NULL && readdir(folder) != NULL)
+		count++;
+	if (folder != NULL)
+		closedir(folder);
+	return count;
+}
+
 /* Uses all of the library once; returns the first error. */
 static neardup_code
 use_everything(neardup_session *session)
@@ -280,6 +330,8 @@ use_everything(neardup_session *session)
 		code = neardup_pairs(session, &values, &values, &options, &pairs, &count);
 	if (code == NEARDUP_OK)
 		code = neardup_edit_distance(session, mixed, 50, mixed + 2, 50, &distance);
+	if (code == NEARDUP_OK)
+		code = use_files(session, shingles[0].bytes, shingles[0].length, signatures);
 	for (int i = 0; i < 2; i++)
 		neardup_free(session, shingles[i].bytes);
 	neardup_free(session, pairs);
@@ -297,6 +349,7 @@ test_failures(void)
 	neardup_session *session = neardup_open(&host);
 	neardup_code code;
 	long tries = 0;
+	int files = open_files();
 
 	do
 	{
@@ -304,6 +357,7 @@ test_failures(void)
 		code = use_everything(session);
 		CHECK(code == NEARDUP_OK || code == NEARDUP_NO_MEMORY);
 		CHECK_MSG(counts.blocks == 1, "%ld blocks are left after %ld", counts.blocks, tries);
+		CHECK_MSG(open_files() == files, "%d files are open", open_files() - files);
 	} while (code != NEARDUP_OK);
 	CHECK(tries > 30);
 	counts.left = -1;
@@ -314,6 +368,7 @@ test_failures(void)
 		code = use_everything(session);
 		CHECK(code == NEARDUP_OK || code == NEARDUP_CANCELLED);
 		CHECK_MSG(counts.blocks == 1, "%ld blocks are left", counts.blocks);
+		CHECK_MSG(open_files() == files, "%d files are open", open_files() - files);
 	} while (code != NEARDUP_OK);
 	CHECK(tries > 10);
 	neardup_close(session);
