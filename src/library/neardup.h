@@ -78,6 +78,9 @@ NEARDUP_API const char *neardup_version(void);
 NEARDUP_API neardup_session *neardup_open(const neardup_host *host);
 NEARDUP_API void neardup_close(neardup_session *session);
 
+/* A neardup_host.cancelled: returns whether the bool at state is true, which any thread may set. */
+NEARDUP_API bool neardup_is_set(void *state);
+
 /* Returns what the last function that failed in this session says. */
 NEARDUP_API const char *neardup_message(const neardup_session *session);
 
@@ -121,10 +124,30 @@ NEARDUP_API size_t neardup_signature_size(const neardup_signer *signer);
 NEARDUP_API neardup_code neardup_sign(neardup_session *session, const neardup_signer *signer,
 									  const char *utf8, size_t length, neardup_bytes *value);
 
-/* Makes the signatures of `count` texts, one behind the other, of neardup_signature_size() each. */
-NEARDUP_API neardup_code neardup_sign_many(neardup_session *session, const neardup_signer *signer,
-										   size_t count, const char *const *utf8,
-										   const size_t *length, uint8_t *signatures);
+/* Texts where they lie, in the layout of an Arrow column. */
+typedef struct neardup_column
+{
+	size_t count;
+	size_t first;            /* the place of the first text in validity and entry */
+	const uint8_t *validity; /* a bit for each place, the lowest of a byte first: 0 is a null.
+								NULL: there are no nulls */
+	const void *entry;       /* for each place and one more, where its text begins in data; or
+								for each place a view, or its number in the dictionary */
+	int width;               /* bytes of an entry: 4 or 8; 16 of a view; 1, 2, 4 or 8 of a number */
+	const uint8_t *data;
+	const uint8_t *const *buffer; /* that views refer to */
+	const struct neardup_column *dictionary;
+} neardup_column;
+
+/*
+ * Makes the values of a column's texts, one behind the other; of a null, that of the empty text.
+ * Signatures, of neardup_signature_size() each, are written to `signatures`.  Sets are returned in
+ * *sets, and offset, which has room for one more than the texts, tells where each begins, and
+ * where the last ends.
+ */
+NEARDUP_API neardup_code neardup_sign_column(neardup_session *session, const neardup_signer *signer,
+											 const neardup_column *texts, uint8_t *signatures,
+											 neardup_bytes *sets, uint64_t *offset);
 
 /*
  * Sets utf8 and length to the next text, which must stay valid until the next call; returns
