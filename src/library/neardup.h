@@ -140,14 +140,15 @@ typedef struct neardup_column
 } neardup_column;
 
 /*
- * Makes the values of a column's texts, one behind the other; of a null, that of the empty text.
- * Signatures, of neardup_signature_size() each, are written to `signatures`.  Sets are returned in
+ * Makes the values of a column's texts, one behind the other; of a null, that of the empty text, and
+ * null, unless it is NULL, says of each text whether it is one.  Signatures, of neardup_signature_size() each, are written to `signatures`.  Sets are returned in
  * *sets, and offset, which has room for one more than the texts, tells where each begins, and
  * where the last ends.
  */
 NEARDUP_API neardup_code neardup_sign_column(neardup_session *session, const neardup_signer *signer,
-											 const neardup_column *texts, uint8_t *signatures,
-											 neardup_bytes *sets, uint64_t *offset);
+											 const neardup_column *texts, bool *null,
+											 uint8_t *signatures, neardup_bytes *sets,
+											 uint64_t *offset);
 
 /*
  * Sets utf8 and length to the next text, which must stay valid until the next call; returns
@@ -249,5 +250,69 @@ NEARDUP_API neardup_code neardup_clusters(neardup_session *session, const neardu
 										  const neardup_values *against,
 										  const neardup_options *options, uint32_t *keeper,
 										  double *similarity);
+
+/* ---- Arrow -------------------------------------------------------------- */
+
+/* The Arrow C data interface, as its specification has it. */
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+
+#define ARROW_FLAG_DICTIONARY_ORDERED 1
+#define ARROW_FLAG_NULLABLE 2
+#define ARROW_FLAG_MAP_KEYS_SORTED 4
+
+struct ArrowSchema
+{
+	const char *format;
+	const char *name;
+	const char *metadata;
+	int64_t flags;
+	int64_t n_children;
+	struct ArrowSchema **children;
+	struct ArrowSchema *dictionary;
+	void (*release)(struct ArrowSchema *);
+	void *private_data;
+};
+
+struct ArrowArray
+{
+	int64_t length;
+	int64_t null_count;
+	int64_t offset;
+	int64_t n_buffers;
+	int64_t n_children;
+	const void **buffers;
+	struct ArrowArray **children;
+	struct ArrowArray *dictionary;
+	void (*release)(struct ArrowArray *);
+	void *private_data;
+};
+
+#endif
+
+/* A column, or a table, whose columns are children of the format "+s". */
+typedef struct neardup_field
+{
+	const char *format; /* as in ArrowSchema, such as "w:76" */
+	const char *name;
+	size_t count;
+	const bool *null;      /* whether each is null; NULL: none is */
+	const void *buffer[2]; /* of the format, behind the validity; NULL: there are fewer */
+	size_t bytes[2];
+	size_t children;
+	const struct neardup_field *child;
+} neardup_field;
+
+/* Makes an array of copies of a column's buffers; it does not depend on the session. */
+NEARDUP_API neardup_code neardup_export(neardup_session *session, const neardup_field *field,
+										struct ArrowSchema *schema, struct ArrowArray *array);
+
+/*
+ * Destructors of Python's capsules of an ArrowSchema or ArrowArray, which they release, and free
+ * as malloc() has allocated it; and what they need to be told first: PyCapsule_GetPointer.
+ */
+NEARDUP_API void neardup_capsules(void *(*get_pointer)(void *capsule, const char *name));
+NEARDUP_API void neardup_free_schema(void *capsule);
+NEARDUP_API void neardup_free_array(void *capsule);
 
 #endif

@@ -251,11 +251,12 @@ neardup_sign(neardup_session *session, const neardup_signer *signer, const char 
 
 /* ---- Columns ------------------------------------------------------------ */
 
-/* A text of a column. */
+/* A text of a column; a null is empty. */
 typedef struct ColumnText
 {
 	const char *utf8;
 	size_t length;
+	bool null;
 } ColumnText;
 
 /* Returns entry `place`, a number, which need not be aligned. */
@@ -306,7 +307,7 @@ text_of_view(const neardup_column *texts, size_t place)
 	return (ColumnText){(const char *) texts->buffer[part[2]] + part[3], part[0]};
 }
 
-/* Returns a text of a column; the empty text for a null. */
+/* Returns a text of a column. */
 static ColumnText
 text_at(const neardup_column *texts, size_t i)
 {
@@ -316,7 +317,7 @@ text_at(const neardup_column *texts, size_t i)
 	int64_t end;
 
 	if (texts->validity != NULL && (texts->validity[place / 8] >> place % 8 & 1) == 0)
-		return (ColumnText){"", 0};
+		return (ColumnText){"", 0, true};
 	if (dictionary != NULL)
 		return text_at(dictionary,
 					   check_entry(number_at(texts, place), (int64_t) dictionary->count - 1));
@@ -329,7 +330,7 @@ text_at(const neardup_column *texts, size_t i)
 
 /* Writes the sets of a column's texts. */
 static neardup_bytes
-sign_sets(const SignatureMaker *maker, const neardup_column *texts, uint64_t *offset)
+sign_sets(const SignatureMaker *maker, const neardup_column *texts, bool *null, uint64_t *offset)
 {
 	FormWriter writer = {0};
 
@@ -341,6 +342,8 @@ sign_sets(const SignatureMaker *maker, const neardup_column *texts, uint64_t *of
 		Value value = make_set(maker, text.utf8, text.length);
 
 		host_check_interrupts();
+		if (null != NULL)
+			null[i] = text.null;
 		bag_send(&writer, maker->header.version, maker->header.scheme, &value.bag);
 		bag_free(&value.bag);
 		offset[i + 1] = writer.length;
@@ -351,7 +354,8 @@ sign_sets(const SignatureMaker *maker, const neardup_column *texts, uint64_t *of
 
 /* Writes the signatures of a column's texts. */
 static void
-sign_texts(const neardup_signer *signer, const neardup_column *texts, uint8_t *signatures)
+sign_texts(const neardup_signer *signer, const neardup_column *texts, bool *null,
+		   uint8_t *signatures)
 {
 	size_t size = neardup_signature_size(signer);
 
@@ -360,21 +364,23 @@ sign_texts(const neardup_signer *signer, const neardup_column *texts, uint8_t *s
 		ColumnText text = text_at(texts, i);
 
 		host_check_interrupts();
+		if (null != NULL)
+			null[i] = text.null;
 		make_signature(signer, text.utf8, text.length, signatures + i * size);
 	}
 }
 
 neardup_code
 neardup_sign_column(neardup_session *session, const neardup_signer *signer,
-					const neardup_column *texts, uint8_t *signatures, neardup_bytes *sets,
-					uint64_t *offset)
+					const neardup_column *texts, bool *null, uint8_t *signatures,
+					neardup_bytes *sets, uint64_t *offset)
 {
 	SESSION_BEGIN(session);
 	if (texts->dictionary == NULL && texts->width < (int) sizeof(int32_t))
 		session_fail(NEARDUP_INVALID, "a column of texts has no entries of %d bytes", texts->width);
 	if (signer->kind == NEARDUP_SHINGLES)
-		*sets = sign_sets(&signer->maker, texts, offset);
+		*sets = sign_sets(&signer->maker, texts, null, offset);
 	else
-		sign_texts(signer, texts, signatures);
+		sign_texts(signer, texts, null, signatures);
 	return session_end();
 }

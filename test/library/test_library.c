@@ -116,7 +116,7 @@ sign_to(neardup_session *session, const neardup_signer *signer, const char *utf8
 							 .width = sizeof(int64_t),
 							 .data = (const uint8_t *) utf8};
 
-	return neardup_sign_column(session, signer, &column, signature, NULL, NULL);
+	return neardup_sign_column(session, signer, &column, NULL, signature, NULL, NULL);
 }
 
 /* Signs texts of which each third has most words of the one before. */
@@ -214,6 +214,7 @@ check_column(neardup_session *session, const neardup_column *column)
 	static const char *const text[TEXTS] = {"of it", mixed, "", "the end of it"};
 	neardup_signer *signer[2];
 	uint8_t signatures[TEXTS * SIZE];
+	bool null[TEXTS];
 	uint64_t offset[TEXTS + 1];
 	neardup_bytes sets;
 	neardup_bytes one;
@@ -222,11 +223,13 @@ check_column(neardup_session *session, const neardup_column *column)
 		  NEARDUP_OK);
 	CHECK(neardup_signer_new(session, NEARDUP_SHINGLES, 0, 0, "word 2", NULL, 0, &signer[1]) ==
 		  NEARDUP_OK);
-	CHECK(neardup_sign_column(session, signer[0], column, signatures, NULL, NULL) == NEARDUP_OK);
-	CHECK(neardup_sign_column(session, signer[1], column, NULL, &sets, offset) == NEARDUP_OK);
+	CHECK(neardup_sign_column(session, signer[0], column, null, signatures, NULL, NULL) ==
+		  NEARDUP_OK);
+	CHECK(neardup_sign_column(session, signer[1], column, NULL, NULL, &sets, offset) == NEARDUP_OK);
 	CHECK(offset[0] == 0 && offset[TEXTS] == sets.length);
 	for (int i = 0; i < TEXTS; i++)
 	{
+		CHECK(null[i] == (i == 2));
 		CHECK(neardup_sign(session, signer[0], text[i], strlen(text[i]), &one) == NEARDUP_OK);
 		CHECK_MSG(memcmp(one.bytes, signatures + i * SIZE, SIZE) == 0, "signature %d", i);
 		neardup_free(session, one.bytes);
@@ -295,15 +298,47 @@ test_columns(neardup_session *session)
 	CHECK(neardup_signer_new(session, NEARDUP_MINHASH, 512, 1, NULL, NULL, 0, &signer) ==
 		  NEARDUP_OK);
 	texts.validity = NULL;
-	CHECK(neardup_sign_column(session, signer, &texts, signatures, NULL, NULL) ==
+	CHECK(neardup_sign_column(session, signer, &texts, NULL, signatures, NULL, NULL) ==
 		  NEARDUP_MALFORMED);
 	texts.dictionary = NULL;
-	CHECK(neardup_sign_column(session, signer, &texts, signatures, NULL, NULL) == NEARDUP_INVALID);
+	CHECK(neardup_sign_column(session, signer, &texts, NULL, signatures, NULL, NULL) ==
+		  NEARDUP_INVALID);
 	texts.entry = falling;
 	texts.width = 8;
-	CHECK(neardup_sign_column(session, signer, &texts, signatures, NULL, NULL) ==
+	CHECK(neardup_sign_column(session, signer, &texts, NULL, signatures, NULL, NULL) ==
 		  NEARDUP_MALFORMED);
 	neardup_signer_free(session, signer);
+}
+
+/* A table of numbers, of which the last of ten is null, and of values of three bytes. */
+static void
+test_export(neardup_session *session)
+{
+	static const bool null[10] = {[9] = true};
+	static const int32_t numbers[10] = {7, 8, [9] = 9};
+	const neardup_field columns[2] = {
+		{"i", "number", 10, null, {numbers}, {sizeof(numbers)}},
+		{"w:3", "value", 10, NULL, {"abcdefghijklmnopqrstuvwxyz1234"}, {30}},
+	};
+	const neardup_field table = {"+s", "", 10, .children = 2, .child = columns};
+	struct ArrowSchema schema;
+	struct ArrowArray array;
+	struct ArrowArray moved;
+
+	CHECK(neardup_export(session, &table, &schema, &array) == NEARDUP_OK);
+	CHECK(schema.n_children == 2 && strcmp(schema.children[1]->format, "w:3") == 0);
+	CHECK(strcmp(schema.children[0]->name, "number") == 0);
+	CHECK(array.length == 10 && array.n_buffers == 1 && array.n_children == 2);
+	CHECK(array.children[0]->null_count == 1 && array.children[1]->null_count == 0);
+	/* A child outlives its table. */
+	moved = *array.children[0];
+	array.children[0]->release = NULL;
+	schema.release(&schema);
+	array.release(&array);
+	CHECK(schema.release == NULL && array.release == NULL);
+	CHECK(memcmp(moved.buffers[0], "\xFF\1", 2) == 0);
+	CHECK(memcmp(moved.buffers[1], numbers, sizeof(numbers)) == 0);
+	moved.release(&moved);
 }
 
 /* Signs in a thread of its own, with the caller's signer. */
@@ -480,6 +515,7 @@ main(void)
 	test_vectors(session);
 	test_clusters(session);
 	test_columns(session);
+	test_export(session);
 	test_threads(session);
 	test_failures();
 	test_refused(session);
