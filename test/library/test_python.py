@@ -78,8 +78,10 @@ class Python(unittest.TestCase):
         keeper, similarity = neardup.clusters(TEXTS + ALIKE + [""], 0.8)
         self.assertEqual(list(keeper), [*range(100), *range(0, 100, 2), neardup.NO_KEEPER])
         self.assertTrue(0.8 <= similarity[100] < 1)
-        self.assertEqual(neardup.dedupe(TEXTS + ALIKE + [""], 0.8), [*range(100), 150])
-        self.assertEqual(neardup.dedupe(ALIKE + TEXTS, 0.8, against=TEXTS[10:]), [*range(5), *range(51, 60, 2)])
+        self.assertEqual(neardup.dedupe(neardup.minhash(TEXTS + ALIKE + [""]), 0.8), [*range(100), 150])
+        self.assertEqual(neardup.dedupe(TEXTS + ALIKE + [""], 0.8), TEXTS + [""])
+        self.assertEqual(neardup.dedupe(neardup.minhash(ALIKE + TEXTS), 0.8, against=TEXTS[10:]), [*range(5), *range(51, 60, 2)])
+        self.assertEqual(neardup.dedupe(iter(ALIKE + TEXTS), 0.8, against=iter(TEXTS[10:])), ALIKE[:5] + TEXTS[1:10:2])
         self.assertEqual(neardup.dedupe([], 0.8), [])
 
     def test_held_out(self):
@@ -171,7 +173,7 @@ class Python(unittest.TestCase):
             with self.assertRaises(neardup.NeardupError) as caught:
                 call()
             self.assertEqual((caught.exception.code, str(caught.exception) > ""), (code, True))
-        self.assertRaises(TypeError, neardup.minhash, [None])
+        self.assertRaises(TypeError, neardup.minhash, [7])
         for call in (lambda: neardup.similarity("a", "b"), lambda: neardup.pairs([b"", "a"], 1),
                      lambda: neardup.to_text([1, 2]), lambda: list(neardup.copy_binary([1], ["a"]))):
             self.assertRaisesRegex(TypeError, "a value is bytes, such as minhash", call)
