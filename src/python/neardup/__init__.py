@@ -22,8 +22,8 @@ from ._signing import Lexicon, minhash, shingles, simhash
 from ._tables import dedupe
 from ._values import Comparison, Values, compare, edit_distance, from_text, similarity, to_text
 
-__all__ = ["Clusters", "Comparison", "Lexicon", "NO_KEEPER", "NeardupError", "Pair", "Pairs", "Values", "clusters", "compare",
-           "copy_binary", "dedupe", "edit_distance", "from_text", "minhash", "pairs", "read_binary", "shingles",
-           "similarity", "simhash", "to_text"]
+__all__ = ["NO_KEEPER", "Clusters", "Comparison", "Lexicon", "NeardupError", "Pair", "Pairs", "Values", "clusters", "compare",
+           "copy_binary", "dedupe", "edit_distance", "from_text", "minhash", "pairs", "read_binary", "shingles", "simhash",
+           "similarity", "to_text"]
 
 __version__: str = _FUNCTION["version"]().decode()

@@ -1,8 +1,9 @@
 """Columns in the Arrow C data interface, by its capsules: those of others are read where they lie, and ours are made."""
 
 import ctypes
+from collections.abc import Iterable, Iterator, Sequence
 from ctypes import CFUNCTYPE, POINTER, PYFUNCTYPE, byref, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint8, c_void_p, py_object
-from typing import Any, Iterable, Iterator, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, NamedTuple
 
 from ._library import FUNCTION, LIBRARY, Column, call
 
@@ -140,7 +141,7 @@ def texts_of(chunk: Chunk) -> Column:
     return column
 
 
-def bytes_of(chunk: Chunk) -> Iterator[Optional[bytes]]:
+def bytes_of(chunk: Chunk) -> Iterator[bytes | None]:
     """Yields the bytes of an array of a binary type, and None for its nulls."""
     schema, array, _ = chunk
     start, count, buffers = array.offset, array.length, array.buffers
@@ -160,12 +161,12 @@ def bytes_of(chunk: Chunk) -> Iterator[Optional[bytes]]:
         yield ctypes.string_at(address, length) if bit == "1" else None
 
 
-def _place_of_view(buffers: Any, i: int) -> Tuple[int, int]:
+def _place_of_view(buffers: Any, i: int) -> tuple[int, int]:
     length, _, buffer, start = (c_int32 * 4).from_address(buffers[1] + 16 * i)
     return (buffers[1] + 16 * i + 4 if length <= 12 else buffers[2 + buffer] + start), length
 
 
-def rows_of(chunk: Chunk) -> Optional[Tuple[Any, int]]:
+def rows_of(chunk: Chunk) -> tuple[Any, int] | None:
     """Returns the memory of an array of fixed_size_binary without nulls, and the bytes of each; None for another."""
     schema, array, _ = chunk
     if not schema.format.startswith(b"w:") or array.buffers[0] or not array.length:
@@ -191,7 +192,7 @@ def memory_of(data: Any) -> Any:
     return block.from_buffer_copy(view) if view.readonly or not len(view) else block.from_buffer(view)
 
 
-def field(kind: str, count: int, buffers: Sequence[Any] = (), nulls: Optional[bytearray] = None, name: str = "",
+def field(kind: str, count: int, buffers: Sequence[Any] = (), nulls: bytearray | None = None, name: str = "",
            children: Sequence[Any] = ()) -> Any:
     blocks = list(map(memory_of, buffers))
     pad = [None] * (2 - len(blocks))
@@ -202,7 +203,7 @@ def field(kind: str, count: int, buffers: Sequence[Any] = (), nulls: Optional[by
     return field
 
 
-def export(*parts: Any, **more: Any) -> Tuple[Any, Any]:
+def export(*parts: Any, **more: Any) -> tuple[Any, Any]:
     """Returns the capsules of a schema and an array that has copies of the buffers of a field."""
     schema, array = _allocate(ctypes.sizeof(Schema)), _allocate(ctypes.sizeof(Array))
     call("export", byref(field(*parts, **more)), schema, array)

@@ -2,7 +2,8 @@
 
 import itertools
 import struct
-from typing import Any, BinaryIO, Iterable, Iterator, Optional, Tuple, Union
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO
 
 from ._library import NeardupError
 from ._values import as_value
@@ -11,12 +12,12 @@ from ._values import as_value
 _CHUNK = 1024
 
 
-def copy_binary(ids: Iterable[Union[int, str]], values: Iterable[Any]) -> Iterator[bytes]:
+def copy_binary(ids: Iterable[int | str], values: Iterable[Any]) -> Iterator[bytes]:
     """Yields what COPY table (id, value) FROM STDIN (FORMAT binary) takes, in blocks.
 
     ids are int, for a column of type bigint, or str, for one of type text; as many as values.  Values are bytes, or
     the rows of an array of uint8, or None for null; their column has their SQL type."""
-    def row(number: Union[int, str], value: Any) -> bytes:
+    def row(number: int | str, value: Any) -> bytes:
         try:
             key = number.encode() if isinstance(number, str) else struct.pack("!q", number)
         except struct.error:
@@ -32,7 +33,7 @@ def copy_binary(ids: Iterable[Union[int, str]], values: Iterable[Any]) -> Iterat
     yield b"\xff\xff"
 
 
-def read_binary(file: BinaryIO) -> Iterator[Tuple[Optional[bytes], ...]]:
+def read_binary(file: BinaryIO) -> Iterator[tuple[bytes | None, ...]]:
     """Yields the rows of a file of COPY ... TO (FORMAT binary) or `neardup sign`, a tuple of the bytes of each column, or
     None for null.  Raises ValueError if it is no such file, or its end is missing."""
     def read(form: str, length: int) -> Any:

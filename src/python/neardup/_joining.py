@@ -1,11 +1,11 @@
 """Many values: which are similar, and which of them stay."""
 
-import ctypes
 import struct
 from array import array
+from collections.abc import Iterator, Sequence
 from ctypes import byref, c_size_t, c_uint8, c_uint16, c_void_p
 from dataclasses import dataclass
-from typing import Any, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, NamedTuple
 
 from . import _arrow
 from ._library import Options, alone, call, free, integer
@@ -47,7 +47,7 @@ class Pairs(Sequence[Pair]):
     def __iter__(self) -> Iterator[Pair]:
         return map(Pair._make, _PAIR.iter_unpack(self._view))
 
-    def __eq__(self, other: Any) -> bool:
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, Pairs) and self._view == other._view
 
     def __repr__(self) -> str:
@@ -58,7 +58,7 @@ class Pairs(Sequence[Pair]):
         pairs = numpy.frombuffer(self._view, [("a", "u4"), ("b", "u4"), ("similarity", "f8")])
         return pairs.astype(dtype, copy=bool(copy)) if dtype or copy else pairs
 
-    def __arrow_c_array__(self, requested_schema: Any = None) -> Tuple[Any, Any]:
+    def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]:
         numbers, similarities = self._view.cast("I"), self._view.cast("d")
         return _table(len(self), a=("I", numbers[::4].tobytes()), b=("I", numbers[1::4].tobytes()),
                       similarity=("g", similarities[1::2].tobytes()))
@@ -76,14 +76,16 @@ class Clusters:
     def __iter__(self) -> Iterator[Any]:
         return iter((self.keeper, self.similarity))
 
-    def __arrow_c_array__(self, requested_schema: Any = None) -> Tuple[Any, Any]:
+    def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]:
         nulls = bytearray(keeper == NO_KEEPER for keeper in self.keeper)
         return _table(len(nulls), keeper=("I", self.keeper, nulls if 1 in nulls else None), similarity=("g", self.similarity))
 
 
-def _table(count: int, **columns: Any) -> Tuple[Any, Any]:
+def _table(count: int, **columns: Any) -> tuple[Any, Any]:
     """Returns the capsules of a table of columns: the type of each, its buffer, and its nulls."""
-    fields = [_arrow.field(kind, count, [buffer], *nulls, name=name) for name, (kind, buffer, *nulls) in columns.items()]
+    fields = []
+    for name, (kind, buffer, *nulls) in columns.items():
+        fields.append(_arrow.field(kind, count, [buffer], nulls[0] if nulls else None, name))
     return _arrow.export("+s", count, children=fields)
 
 
@@ -118,7 +120,7 @@ def clusters(values: Any, threshold: float, *, against: Any = None, multiset: bo
     return _clusters(mine, len(mine), other, _options(threshold, multiset, containment, nearest, jobs, memory))
 
 
-def _clusters(values: Any, count: int, against: Optional[Values], options: Any) -> Clusters:
+def _clusters(values: Any, count: int, against: Values | None, options: Any) -> Clusters:
     result = Clusters(array("I", bytes(4 * count)), array("d", bytes(8 * count)))
     alone(lambda: call("clusters", values, against, options, result.keeper.buffer_info()[0], result.similarity.buffer_info()[0]))
     return result
@@ -128,11 +130,11 @@ class Kept(NamedTuple):
     """Clusters of those values to which none in `against` is similar, the clusters with `against`, and which values stay."""
 
     clusters: Clusters
-    held: Optional[Clusters]
-    stay: List[int]
+    held: Clusters | None
+    stay: list[int]
 
 
-def keep(values: Values, threshold: float, against: Optional[Values] = None, *, multiset: bool = False, containment: bool = False,
+def keep(values: Values, threshold: float, against: Values | None = None, *, multiset: bool = False, containment: bool = False,
          nearest: bool = False, jobs: int = 1, memory: int = 0) -> Kept:
     """Finds the values that stay: the first of each cluster, and empty ones, unless one in `against` is similar."""
     options = _options(threshold, multiset, containment, nearest, jobs, memory)

@@ -5,9 +5,10 @@ import operator
 import pathlib
 import threading
 from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint32, c_void_p
-from typing import Any, Callable, Deque, Iterable, Iterator, Optional, TypeVar
+from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int, c_size_t, c_uint32, c_void_p
+from typing import Any, TypeVar
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
@@ -93,7 +94,7 @@ class _Host(ctypes.Structure):
 class Session:
     """A session of the library, whose calls end early once `stop` is true."""
 
-    def __init__(self, stop: Optional[c_bool] = None) -> None:
+    def __init__(self, stop: c_bool | None = None) -> None:
         host = _Host(None, ctypes.cast(LIBRARY.neardup_is_set, c_void_p), ctypes.addressof(stop)) if stop is not None else None
         self.stop, self.handle, self._close = stop, FUNCTION["open"](host and byref(host)), FUNCTION["close"]
         if not self.handle:
@@ -122,7 +123,7 @@ def integer(value: Any, kind: Any) -> int:
     return number
 
 
-def call(name: str, *arguments: Any, own: Optional[Session] = None) -> None:
+def call(name: str, *arguments: Any, own: Session | None = None) -> None:
     """Calls a function in the session of this thread, or in its own; raises what it refuses.  Other threads run meanwhile."""
     session, checked = (own or OF_THREAD.session).handle, list(arguments)
     for i, kind in _INTEGERS[name]:
@@ -141,7 +142,7 @@ def free(name: str, memory: Any) -> None:
     FUNCTION[name](OF_THREAD.session.handle, memory)
 
 
-def take(name: str, *arguments: Any, own: Optional[Session] = None) -> bytes:
+def take(name: str, *arguments: Any, own: Session | None = None) -> bytes:
     """Calls a function that returns bytes to its caller."""
     result = Bytes()
     call(name, *arguments, byref(result), own=own)
@@ -158,7 +159,7 @@ def in_threads(work: Callable[[_T], _R], items: Iterable[_T], jobs: int = 1) -> 
         yield from map(work, items)
         return
     stop = c_bool(False)
-    ahead: Deque["Future[_R]"] = deque()
+    ahead: deque[Future[_R]] = deque()
 
     def begin() -> None:
         OF_THREAD.session = Session(stop)

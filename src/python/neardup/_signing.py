@@ -7,9 +7,10 @@ import queue
 import threading
 import weakref
 from array import array
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from ctypes import byref, c_bool, c_uint16, c_void_p
-from typing import Any, Callable, Iterable, Iterator, List, Optional, Union
+from typing import Any
 
 from . import _arrow
 from ._library import DEFAULT, FUNCTION, NEXT, OF_THREAD, Bytes, Column, Session, alone, call, free, in_threads, integer, refuse, take
@@ -19,8 +20,8 @@ from ._values import LEXICON, LONG, MINHASH, SHINGLES, SIMHASH, Text, Values, is
 _CHUNK = 1024
 
 # The value of a text, or values of many; Any, since a checker cannot tell which.
-Made = Union[bytes, Values, Any]
-Progress = Optional[Callable[[int], Any]]
+Made = Any
+Progress = Callable[[int], Any] | None
 
 
 class _Given:
@@ -28,8 +29,8 @@ class _Given:
 
     def __init__(self, work: Callable[[Session, Any], bytes]) -> None:
         self._work, self._stop, self._room = work, c_bool(False), threading.Semaphore(2)
-        self._lists: "queue.SimpleQueue[List[bytes]]" = queue.SimpleQueue()
-        self._list: List[bytes] = []
+        self._lists: queue.SimpleQueue[list[bytes]] = queue.SimpleQueue()
+        self._list: list[bytes] = []
         self._ended = False
 
     def _next(self, state: Any, at: Any, length: Any) -> bool:
@@ -82,7 +83,7 @@ class Lexicon:
         str(self)
 
     @classmethod
-    def learn(cls, texts: Iterable[Text], scheme: Optional[str] = None, entries: int = DEFAULT.entries,
+    def learn(cls, texts: Iterable[Text], scheme: str | None = None, entries: int = DEFAULT.entries,
               share: float = DEFAULT.share, memory: int = 0) -> "Lexicon":
         """Makes a lexicon of at least two texts, as the SQL function neardup_lexicon() does.
 
@@ -105,9 +106,9 @@ class Lexicon:
 # ---- Texts -----------------------------------------------------------------
 
 
-def _column_of(items: List[Any]) -> Column:
+def _column_of(items: list[Any]) -> Column:
     """Returns a list of texts, with None for nulls, as a neardup_column."""
-    data: List[Any] = [item.encode() if type(item) is str else None if is_null(item) else utf8(item) for item in items]
+    data: list[Any] = [item.encode() if type(item) is str else None if is_null(item) else utf8(item) for item in items]
     column = Column(len(data), width=8)
     if None in data:
         bits = int("".join("0" if text is None else "1" for text in reversed(data)), 2)
@@ -143,7 +144,7 @@ def _columns_of(texts: Any) -> Iterator[Column]:
 class _Signer:
     """A kind, a shape, and a scheme or a lexicon."""
 
-    def __init__(self, kind: int, k: int, b: int, scheme: Optional[str], lexicon: Optional[Lexicon]) -> None:
+    def __init__(self, kind: int, k: int, b: int, scheme: str | None, lexicon: Lexicon | None) -> None:
         self.kind, self._as_parameter_ = kind, c_void_p()
         weights = None if lexicon is None else bytes(lexicon)
         call("signer_new", kind, k, b, None if scheme is None else scheme.encode(), weights, len(weights or b""),
@@ -189,13 +190,13 @@ _SIGN, _FREE = FUNCTION["sign"], FUNCTION["free"]
 
 
 @functools.lru_cache(8, typed=True)
-def signer(kind: int, k: int, b: int, scheme: Optional[str], lexicon: Optional[Lexicon]) -> _Signer:
+def signer(kind: int, k: int, b: int, scheme: str | None, lexicon: Lexicon | None) -> _Signer:
     """Returns a signer, one of the last few if it is the same."""
     return _Signer(kind, k, b, scheme, lexicon)
 
 
-def minhash(texts: Union[Text, Iterable[Text]], *, k: int = DEFAULT.k, b: int = DEFAULT.b, scheme: Optional[str] = None,
-            lexicon: Optional[Lexicon] = None, jobs: int = 1, progress: Progress = None) -> Made:
+def minhash(texts: Text | Iterable[Text], *, k: int = DEFAULT.k, b: int = DEFAULT.b, scheme: str | None = None,
+            lexicon: Lexicon | None = None, jobs: int = 1, progress: Progress = None) -> Made:
     """Makes the minhash of a text (bytes), or of each of many (Values), as to_minhash(text, k, b, scheme) in SQL.
 
     Texts come from an iterable, or from a column in Arrow's PyCapsule interface (pyarrow, Polars, pandas, daft); a null
@@ -207,7 +208,7 @@ def minhash(texts: Union[Text, Iterable[Text]], *, k: int = DEFAULT.k, b: int = 
     return signer(MINHASH, k, b, scheme, lexicon).make(texts, jobs, progress)
 
 
-def simhash(texts: Union[Text, Iterable[Text]], *, k: int = DEFAULT.f, scheme: Optional[str] = None, jobs: int = 1,
+def simhash(texts: Text | Iterable[Text], *, k: int = DEFAULT.f, scheme: str | None = None, jobs: int = 1,
             progress: Progress = None) -> Made:
     """Makes the simhash of a text (bytes), or of each of many (Values), as to_simhash(text, k, scheme) in SQL.
 
@@ -215,7 +216,7 @@ def simhash(texts: Union[Text, Iterable[Text]], *, k: int = DEFAULT.f, scheme: O
     return signer(SIMHASH, k, 1, scheme, None).make(texts, jobs, progress)
 
 
-def shingles(texts: Union[Text, Iterable[Text]], *, scheme: Optional[str] = None, lexicon: Optional[Lexicon] = None,
+def shingles(texts: Text | Iterable[Text], *, scheme: str | None = None, lexicon: Lexicon | None = None,
              jobs: int = 1, progress: Progress = None) -> Made:
     """Makes the set of shingles of a text (bytes), or of each of many (Values), as to_shingles(text, scheme) in SQL, or
     with a lexicon weigh(to_shingles(text, scheme), lexicon).  A set has 12 bytes, and 8 or 12 for each shingle.

@@ -1,8 +1,9 @@
 """Tables of the packages that people have, without which this one works."""
 
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Any, NamedTuple, NoReturn
 
 from . import _arrow
 from ._joining import NO_KEEPER, Kept, keep
@@ -15,43 +16,51 @@ class _Table(NamedTuple):
     """What is done with a table of some package: its names, a column as minhash() takes it and as a list, the table of
     some rows, and with more columns, which are lists."""
 
-    names: Callable[[Any], List[str]]
+    names: Callable[[Any], list[str]]
     column: Callable[[Any, str], Any]
-    items: Callable[[Any, str], List[Any]]
-    take: Callable[[Any, List[int]], Any]
-    extend: Callable[[Any, Dict[str, List[Any]]], Any]
+    items: Callable[[Any, str], list[Any]]
+    take: Callable[[Any, list[int]], Any]
+    extend: Callable[[Any, dict[str, list[Any]]], Any]
 
 
-def _names(table: Any) -> List[str]:
+def _names(table: Any) -> list[str]:
     return names_of(table) or []
 
 
 # ---- Packages --------------------------------------------------------------
 
 
-def _pyarrow_take(table: Any, numbers: List[int]) -> Any:
-    import pyarrow
+def _pyarrow_take(table: Any, numbers: list[int]) -> Any:
+    pyarrow = import_module("pyarrow")
     stays = bytearray(len(table))
     for number in numbers:
         stays[number] = 1
+    # pyarrow does not filter views.
+    plain = {pyarrow.string_view(): pyarrow.large_utf8(), pyarrow.binary_view(): pyarrow.large_binary()}
+    if hasattr(table, "schema"):
+        kind: Any = table.schema
+        other: Any = pyarrow.schema([field.with_type(plain.get(field.type, field.type)) for field in kind], kind.metadata)
+    else:
+        kind, other = table.type, plain.get(table.type, table.type)
     # take() joins chunks, of which one has at most 2 GB.
-    return table.filter(pyarrow.array(map(bool, stays), pyarrow.bool_()))
+    mask = pyarrow.array(map(bool, stays), pyarrow.bool_())
+    return table.filter(mask) if kind == other else table.cast(other).filter(mask).cast(kind)
 
 
-def _pyarrow_extend(table: Any, columns: Dict[str, List[Any]]) -> Any:
-    import pyarrow
+def _pyarrow_extend(table: Any, columns: dict[str, list[Any]]) -> Any:
+    pyarrow = import_module("pyarrow")
     for name, items in columns.items():
         table = table.append_column(name, pyarrow.array(items))
     return table
 
 
-def _polars_extend(table: Any, columns: Dict[str, List[Any]]) -> Any:
-    import polars
+def _polars_extend(table: Any, columns: dict[str, list[Any]]) -> Any:
+    polars = import_module("polars")
     return table.with_columns([polars.Series(name, items) for name, items in columns.items()])
 
 
-def _pandas_extend(table: Any, columns: Dict[str, List[Any]]) -> Any:
-    import pandas
+def _pandas_extend(table: Any, columns: dict[str, list[Any]]) -> Any:
+    pandas = import_module("pandas")
     # With None, integers would become floats.
     return table.assign(**{name: pandas.array(items) if None in items else items for name, items in columns.items()})
 
@@ -60,17 +69,17 @@ def _dataset_column(table: Any, name: str) -> Any:
     return _arrow.Chunks(batch[name] for batch in table.select_columns([name]).with_format("arrow").iter(1000))
 
 
-def _dataset_extend(table: Any, columns: Dict[str, List[Any]]) -> Any:
+def _dataset_extend(table: Any, columns: dict[str, list[Any]]) -> Any:
     for name, items in columns.items():
         table = table.add_column(name, items)
     return table
 
 
-def _rows_extend(rows: Any, columns: Dict[str, List[Any]]) -> Any:
+def _rows_extend(rows: Any, columns: dict[str, list[Any]]) -> Any:
     return [{**row, **dict(zip(columns, items))} for row, items in zip(rows, zip(*columns.values()))]
 
 
-_PYARROW = _Table(lambda t: list(t.schema.names), lambda t, n: t.column(n), lambda t, n: t.column(n).to_pylist(), _pyarrow_take, _pyarrow_extend)
+_PYARROW = _Table(_names, lambda t, n: t.column(n), lambda t, n: t.column(n).to_pylist(), _pyarrow_take, _pyarrow_extend)
 _PACKAGES = {
     "pyarrow": _PYARROW,
     "polars": _Table(_names, lambda t, n: t[n], lambda t, n: t[n].to_list(), lambda t, i: t[i], _polars_extend),
@@ -83,14 +92,14 @@ _ROWS = _Table(lambda t: sorted({name for row in t for name in row}), lambda t, 
 
 def _by_pyarrow(table: Any, package: str) -> Any:
     """Returns a table as one of pyarrow, and what makes the table of a package of that."""
-    import pyarrow
+    pyarrow = import_module("pyarrow")
     if package == "duckdb":
         def relation(result: Any) -> Any:
             # DuckDB finds the table by the name of the variable.
             return table.query("neardup_unused", "SELECT * FROM result")
         return table.to_arrow_table(), relation
     if package == "daft":
-        import daft
+        daft = import_module("daft")
         return table.to_arrow(), daft.from_arrow
     if isinstance(table, pyarrow.RecordBatchReader):
         return table.read_all(), lambda result: result.to_reader()
@@ -106,7 +115,7 @@ def _package_of(thing: Any) -> str:
     return next((name for name in packages if name in (*_PACKAGES, "duckdb", "daft")), packages[0])
 
 
-def _refuse(records: Any, why: str) -> Any:
+def _refuse(records: Any, why: str) -> NoReturn:
     raise TypeError(f"dedupe() takes a table with text=, or a list or a column of texts or values, not {type(records).__name__}: {why}")
 
 
@@ -130,22 +139,23 @@ class _Opened(NamedTuple):
     back: Callable[[Any], Any]
 
 
-def _open(records: Any, text: Optional[str], id: Optional[str] = None) -> Optional[_Opened]:
+def _open(records: Any, text: str | None, id: str | None = None) -> _Opened | None:
     """Returns records that are a table; None if they are a column or a list."""
-    package = _package_of(records)
-    if isinstance(records, (list, tuple)) and isinstance(first_of(records), Mapping):
+    package, rows = _package_of(records), isinstance(records, (list, tuple)) and isinstance(first_of(records), Mapping)
+    found = _ROWS.names(records) if rows else names_of(records)
+    if found and text is None:
+        _refuse(records, f"name the column of the texts, such as text={found[0]!r}")
+    if rows:
         opened = _Opened(_ROWS, records, lambda result: result)
-    elif names_of(records) is None and (text is None or not _arrow.has_interface(records)) and type(records).__name__ != "RecordBatchReader":
+    elif found is None and (text is None or not _arrow.has_interface(records)):
         return None
     elif package in _PACKAGES and type(records).__name__ != "RecordBatchReader":
         opened = _Opened(_PACKAGES[package], records, lambda result: result)
     elif _arrow.has_interface(records):
         opened = _Opened(_PYARROW, *_by_pyarrow(records, package))
     else:
-        return _refuse(records, "it has no __arrow_c_stream__; make it a table of pyarrow first")
+        _refuse(records, "it has no __arrow_c_stream__; make it a table of pyarrow first")
     names = opened.how.names(opened.table)
-    if text is None:
-        _refuse(records, f"name the column of the texts, such as text={next(iter(names), 'text')!r}")
     for name in text, id:
         if name is not None and name not in names and names:
             raise ValueError(f"there is no column {name!r}: the columns are {', '.join(map(repr, names))}")
@@ -162,7 +172,7 @@ def _are_values(records: Any) -> bool:
     return getattr(records, "ndim", 1) == 2
 
 
-def _take(records: Any, numbers: List[int]) -> Any:
+def _take(records: Any, numbers: list[int]) -> Any:
     """Returns some texts of a list or a column, as they came."""
     package = _package_of(records)
     if isinstance(records, (list, tuple)):
@@ -177,10 +187,10 @@ def _take(records: Any, numbers: List[int]) -> Any:
 # ---- Deduplication ---------------------------------------------------------
 
 
-def _report(ids: Sequence[Any], kept: Kept, against_ids: Sequence[Any]) -> Dict[str, List[Any]]:
+def _report(ids: Sequence[Any], kept: Kept, against_ids: Sequence[Any]) -> dict[str, list[Any]]:
     keepers, similarities = kept.clusters
     sizes = Counter(keepers)
-    columns: Dict[str, List[Any]] = {
+    columns: dict[str, list[Any]] = {
         "keeper": [None if keeper == NO_KEEPER else ids[keeper] for keeper in keepers],
         "similarity": list(similarities) if kept.held is None else list(map(max, similarities, kept.held.similarity)),
         "size": [None if keeper == NO_KEEPER else sizes[keeper] for keeper in keepers]}
@@ -189,9 +199,9 @@ def _report(ids: Sequence[Any], kept: Kept, against_ids: Sequence[Any]) -> Dict[
     return columns
 
 
-def dedupe(records: Any, threshold: float = DEFAULT.threshold, *, text: Optional[str] = None, id: Optional[str] = None,
-           report: bool = False, against: Any = None, k: int = DEFAULT.k, b: int = DEFAULT.b, scheme: Optional[str] = None,
-           lexicon: Optional[Lexicon] = None, sets: bool = False, multiset: bool = False, containment: bool = False,
+def dedupe(records: Any, threshold: float = DEFAULT.threshold, *, text: str | None = None, id: str | None = None,
+           report: bool = False, against: Any = None, k: int = DEFAULT.k, b: int = DEFAULT.b, scheme: str | None = None,
+           lexicon: Lexicon | None = None, sets: bool = False, multiset: bool = False, containment: bool = False,
            nearest: bool = False, jobs: int = 1, memory: int = 0, progress: Progress = None) -> Any:
     """Returns what stays of records when near-duplicates go: the first of each cluster, and those without a text.
 
@@ -206,13 +216,16 @@ def dedupe(records: Any, threshold: float = DEFAULT.threshold, *, text: Optional
 
     minhash() signs texts, with k, b, scheme and lexicon; with sets=True, multiset or containment shingles() does.  The other
     arguments are those of clusters() and minhash()."""
-    def values_of(side: Any, opened: Optional[_Opened]) -> Values:
+    def values_of(side: Any, opened: _Opened | None) -> Values:
         if opened is None and _are_values(side):
             return Values.of(side)
-        texts = side if opened is None else opened.how.column(opened.table, text)
+        texts = side if opened is None else opened.how.column(opened.table, str(text))
+        made: Values
         if sets or multiset or containment:
-            return shingles(texts, scheme=scheme, lexicon=lexicon, jobs=jobs, progress=progress)
-        return minhash(texts, k=k, b=b, scheme=scheme, lexicon=lexicon, jobs=jobs, progress=progress)
+            made = shingles(texts, scheme=scheme, lexicon=lexicon, jobs=jobs, progress=progress)
+            return made
+        made = minhash(texts, k=k, b=b, scheme=scheme, lexicon=lexicon, jobs=jobs, progress=progress)
+        return made
 
     records, against = _listed(records), None if against is None else _listed(against)
     opened = _open(records, text, id)

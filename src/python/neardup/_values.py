@@ -2,9 +2,11 @@
 
 import ctypes
 import itertools
+import math
 from array import array
+from collections.abc import Callable, Iterable, Sequence
 from ctypes import byref, c_int64, c_uint64, c_void_p
-from typing import Any, Callable, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, NamedTuple
 
 from . import _arrow
 from ._library import Compared, ManyValues, NeardupError, alone, call, take
@@ -18,7 +20,7 @@ _EMPTY = b"\1\1" + bytes(10)
 # Texts whose signing takes long have more bytes together.
 LONG = 1 << 22
 
-Text = Union[str, bytes]
+Text = str | bytes
 
 
 def utf8(text: Any) -> bytes:
@@ -32,7 +34,7 @@ def utf8(text: Any) -> bytes:
 
 def is_null(item: Any) -> bool:
     """Returns whether an item is None, or what pandas has in its place."""
-    return item is None or isinstance(item, float) and item != item or type(item).__name__ == "NAType"
+    return item is None or isinstance(item, float) and math.isnan(item) or type(item).__name__ == "NAType"
 
 
 def first_of(items: Iterable[Any]) -> Any:
@@ -40,16 +42,16 @@ def first_of(items: Iterable[Any]) -> Any:
     return next((item for item in items if not is_null(item)), None)
 
 
-def names_of(table: Any) -> Optional[List[str]]:
+def names_of(table: Any) -> list[str] | None:
     """Returns the names of the columns of a table; None if it is none."""
-    for names in "column_names", "columns":
-        found = getattr(table, names, None)
+    for owner, names in (table, "column_names"), (table, "columns"), (getattr(table, "schema", None), "names"):
+        found = getattr(owner, names, None)
         if found is not None and not callable(found):
             return list(found)
     return None
 
 
-def items_of(items: Any, what: str) -> Iterable[Any]:
+def items_of(items: Any, what: str) -> Any:
     """Returns items that are neither the characters of a text nor the names of columns."""
     if isinstance(items, (str, bytes)) or hasattr(items, "__fspath__"):
         raise TypeError(f"{what} are in a list or a column, not in {type(items).__name__}")
@@ -99,8 +101,8 @@ class Values(Sequence[Any]):
     is the value of the empty text; sets have different lengths, and no such array.  pyarrow.array(values), or what else
     reads Arrow's PyCapsule interface, makes a column of fixed_size_binary, or of large_binary for sets."""
 
-    def __init__(self, kind: int, memory: Any, size: int = 0, offsets: "Optional[array[int]]" = None,
-                 nulls: Optional[bytearray] = None, owner: Any = None) -> None:
+    def __init__(self, kind: int, memory: Any, size: int = 0, offsets: "array[int] | None" = None,
+                 nulls: bytearray | None = None, owner: Any = None) -> None:
         self._kind, self._view, self._size, self._offsets, self._nulls = kind, memoryview(memory).cast("B"), size, offsets, nulls
         self._count = len(offsets) - 1 if offsets else len(self._view) // size if size else 0
         self._owner, self._memory = owner, _arrow.memory_of(self._view)
@@ -124,14 +126,14 @@ class Values(Sequence[Any]):
             view = memoryview(b"")
         if view.ndim == 2 and view.itemsize == 1 and view.nbytes:
             rows = view if view.c_contiguous else bytearray(view.tobytes())
-            return cls(kind_of(bytes(view[0, i] for i in range(2))), rows, view.shape[1])
+            return cls(kind_of(bytes(view[0, i] for i in range(2))), rows, view.nbytes // len(view))
         items = list(items_of(values, "texts or values"))
         if isinstance(first_of(items), str):
             return _signed(items)
         return cls._of_list([None if is_null(value) else as_value(value) for value in items])
 
     @classmethod
-    def _of_list(cls, items: List[Optional[bytes]]) -> "Values":
+    def _of_list(cls, items: list[bytes | None]) -> "Values":
         nulls = bytearray(item is None for item in items)
         first = first_of(items) or _EMPTY
         full = [_empty_as(first) if item is None else item for item in items]
@@ -156,7 +158,7 @@ class Values(Sequence[Any]):
         return byref(some)
 
     @classmethod
-    def joined(cls, kind: int, size: int, parts: "Iterable[Values]", progress: Optional[Callable[[int], Any]] = None) -> "Values":
+    def joined(cls, kind: int, size: int, parts: "Iterable[Values]", progress: Callable[[int], Any] | None = None) -> "Values":
         """Returns the values of many parts, one behind the other."""
         data, nulls, offsets = bytearray(), bytearray(), array("Q", [0])
         for part in parts:
@@ -187,7 +189,7 @@ class Values(Sequence[Any]):
         rows = numpy.frombuffer(self._view, numpy.uint8).reshape(self._count, self._size)
         return rows.astype(dtype or numpy.uint8, copy=bool(copy))
 
-    def __arrow_c_array__(self, requested_schema: Any = None) -> Tuple[Any, Any]:
+    def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]:
         if self._offsets:
             return _arrow.export("Z", self._count, [self._offsets, self._view], self._nulls)
         return _arrow.export(f"w:{self._size}", self._count, [self._view], self._nulls)
