@@ -137,7 +137,7 @@ class Python(unittest.TestCase):
                     {work}
                 except KeyboardInterrupt:
                     print("interrupted")"""
-            with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as process:
+            with subprocess.Popen([sys.executable, "-c", program], cwd="/", stdout=subprocess.PIPE, text=True) as process:
                 self.assertEqual(process.stdout.readline(), "begun\n")
                 time.sleep(0.5)
                 process.send_signal(signal.SIGINT)

@@ -172,12 +172,12 @@ class Tables(unittest.TestCase):
                     wrong(neardup.minhash(["a"]))
                 except Exception:
                     print("refused")"""
-        self.assertEqual(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout, "refused\n" * 2)
+        self.assertEqual(subprocess.run([sys.executable, "-c", program], cwd="/", capture_output=True, text=True, check=True).stdout, "refused\n" * 2)
 
     def test_checkers(self):
         folder = pathlib.Path(neardup.__file__).parent
         for checker in ("mypy", "--strict", "--cache-dir", os.devnull), ("ruff", "check", "--no-cache", "--line-length", "160"):
-            found = subprocess.run([sys.executable, "-m", *checker, folder], capture_output=True, text=True, check=False)
+            found = subprocess.run([sys.executable, "-m", *checker, folder], cwd="/", capture_output=True, text=True, check=False)
             self.assertEqual(found.returncode, 0, found.stdout + found.stderr)
 
 
