@@ -1,5 +1,6 @@
 """Tests of the Python package with tables of others: packages.txt lists the packages.  Prints the lines of TAP."""
 
+import importlib.metadata
 import os
 import pathlib
 import pickle
@@ -173,6 +174,13 @@ class Tables(unittest.TestCase):
                 except Exception:
                     print("refused")"""
         self.assertEqual(subprocess.run([sys.executable, "-c", program], cwd="/", capture_output=True, text=True, check=True).stdout, "refused\n" * 2)
+
+    def test_wheel(self):
+        wheel = importlib.metadata.distribution("neardup")
+        self.assertEqual(wheel.version, neardup.__version__)
+        self.assertIsNone(wheel.requires)
+        names = {file.name for file in wheel.files}
+        self.assertLessEqual({"LICENSE", "LICENSE.utf8proc", "LICENSE.xxHash", "py.typed", "libneardup.so.0"}, names)
 
     def test_checkers(self):
         folder = pathlib.Path(neardup.__file__).parent
