@@ -4,6 +4,7 @@ import importlib.metadata
 import os
 import pathlib
 import pickle
+import re
 import subprocess
 import sys
 import unittest
@@ -152,7 +153,7 @@ class Tables(unittest.TestCase):
         """As a function of DuckDB, for a value at a time and for a column."""
         database = duckdb.connect()
         database.create_function("one", lambda text: neardup.minhash(text), ["VARCHAR"], "BLOB")
-        database.create_function("many", lambda texts: pyarrow.array(list(neardup.minhash(texts))), ["VARCHAR"], "BLOB", type="arrow")
+        database.create_function("many", lambda texts: pyarrow.array(neardup.minhash(texts)), ["VARCHAR"], "BLOB", type="arrow")
         for call in "one", "many":
             found = database.execute(f"SELECT {call}(body) FROM DOCUMENTS WHERE body <> ''").fetchall()
             self.assertEqual([row[0] for row in found], [neardup.minhash(text) for text in TEXTS if text])
@@ -174,6 +175,11 @@ class Tables(unittest.TestCase):
                 except Exception:
                     print("refused")"""
         self.assertEqual(subprocess.run([sys.executable, "-c", program], cwd="/", capture_output=True, text=True, check=True).stdout, "refused\n" * 2)
+
+    def test_page(self):
+        page = (pathlib.Path(__file__).parents[2] / "doc/reference/python.md").read_text(encoding="utf-8")
+        [(program, output)] = re.findall(r"^```python\n(.*?)^```\n```output\n(.*?)^```", page, re.M | re.S)
+        self.assertEqual(subprocess.run([sys.executable, "-c", program], cwd="/", capture_output=True, text=True, check=True).stdout, output)
 
     def test_wheel(self):
         wheel = importlib.metadata.distribution("neardup")
