@@ -45,13 +45,17 @@ make_array(const neardup_field *field, struct ArrowArray *array)
 	size_t head = ALIGNED(BUFFERS * sizeof(void *) +
 						  field->children * (sizeof(void *) + sizeof(struct ArrowArray)));
 	char *block = calloc(1, head + ALIGNED(size[0]) + ALIGNED(size[1]) + ALIGNED(size[2]) + 1);
-	const void **buffers = (const void **) block;
-	struct ArrowArray **children = (struct ArrowArray **) (buffers + BUFFERS);
-	struct ArrowArray *child = (struct ArrowArray *) (children + field->children);
-	char *to = block + head;
+	const void **buffers;
+	struct ArrowArray **children;
+	struct ArrowArray *child;
+	char *to;
 
 	if (block == NULL)
 		return false;
+	buffers = (const void **) block;
+	children = (struct ArrowArray **) (buffers + BUFFERS);
+	child = (struct ArrowArray *) (children + field->children);
+	to = block + head;
 	*array = (struct ArrowArray){.length = field->count,
 								 .n_buffers = 1,
 								 .buffers = buffers,
@@ -99,14 +103,17 @@ make_schema(const neardup_field *field, struct ArrowSchema *schema)
 {
 	size_t format = strlen(field->format) + 1;
 	size_t name = strlen(field->name) + 1;
-	char *block =
-		malloc(field->children * (sizeof(void *) + sizeof(struct ArrowSchema)) + format + name);
-	struct ArrowSchema **children = (struct ArrowSchema **) block;
-	struct ArrowSchema *child = (struct ArrowSchema *) (children + field->children);
-	char *names = (char *) (child + field->children);
+	size_t head = field->children * (sizeof(void *) + sizeof(struct ArrowSchema));
+	char *block = malloc(head + format + name);
+	struct ArrowSchema **children;
+	struct ArrowSchema *child;
+	char *names;
 
 	if (block == NULL)
 		return false;
+	children = (struct ArrowSchema **) block;
+	child = (struct ArrowSchema *) (children + field->children);
+	names = (char *) (child + field->children);
 	memcpy(names, field->format, format);
 	memcpy(names + format, field->name, name);
 	*schema = (struct ArrowSchema){.format = names,

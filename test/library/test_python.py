@@ -193,9 +193,13 @@ class Python(unittest.TestCase):
         short = [{"body": " ".join(text.split()[5:25])} for text in TEXTS]
         self.assertEqual(neardup.dedupe(rows[:4] + short[:4], 1, text="body", containment=True), rows[:4])
         for refused, why in ((("in.parquet",), "read a file first"), ((pathlib.Path("in.parquet"),), "read a file first"), ((b"a",), "values in a list"),
-                             (({"body": TEXTS},), "pyarrow.table"), ((rows,), "text='body'"), ((7,), "int")):
+                             (({"body": TEXTS},), "pyarrow.table"), ((rows,), "text='body'"), ((7,), "put them in a list"), (({"a"},), "put them in a list")):
             self.assertRaisesRegex(TypeError, why, neardup.dedupe, *refused)
         self.assertRaisesRegex(ValueError, "no column 'text': the columns are 'body', 'id', 'more'", neardup.dedupe, rows, text="text")
+        self.assertRaisesRegex(ValueError, "a column 'size' already", neardup.dedupe, [{"body": "", "size": 1}], text="body", report=True)
+        self.assertEqual(neardup.dedupe([], text="body"), [])
+        self.assertEqual(neardup.dedupe({1: "a", 2: "a"}.values()), ["a"])
+        self.assertEqual(neardup.dedupe(rows[:2] * 2, text="body", shingles=True), rows[:2])
         self.assertRaisesRegex(TypeError, "of tables", neardup.dedupe, TEXTS, report=True)
         for call in neardup.Lexicon.learn, neardup.pairs, neardup.clusters:
             for some in "a text", pathlib.Path("in.parquet"), {"body": TEXTS}:

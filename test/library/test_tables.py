@@ -109,6 +109,10 @@ class Tables(unittest.TestCase):
         for name, table in tables().items():
             made = neardup.dedupe(table, 0.8, text="body", memory=10**8)
             self.assertIs(type(made), type(table), name)
+            if name != "a reader":
+                none = neardup.dedupe(table[:0] if name in ("dicts", "pandas", "Polars") else table.filter("false") if name == "DuckDB" else
+                                      table.limit(0) if name == "daft" else table.select([]) if "datasets" in name else table.slice(0, 0), text="body", report=True)
+                self.assertEqual(rows_of(none), [], name)
             self.assertEqual([{**row, "body": None if row["body"] != row["body"] else row["body"]} for row in rows_of(made)], expected, name)
 
     def test_report(self):
@@ -132,6 +136,7 @@ class Tables(unittest.TestCase):
                 self.assertIs(type(made), list if name in ("datasets", "an iterator of daft") else type(column), name)
                 items = made if isinstance(made, list) else made.tolist() if hasattr(made, "tolist") else made.to_pylist() if hasattr(made, "to_pylist") else made.to_list()
                 self.assertEqual([None if item is pandas.NA or item != item else item for item in items], TEXTS[:13], name)
+        self.assertEqual(neardup.dedupe(list(numpy.array(WORDS * 2))), WORDS)
         for values in neardup.minhash(TEXTS), pyarrow.array(neardup.minhash(TEXTS)), polars.Series(neardup.minhash(TEXTS)), list(neardup.minhash(TEXTS)):
             self.assertEqual(neardup.dedupe(values), list(STAY))
 
@@ -145,6 +150,7 @@ class Tables(unittest.TestCase):
             if name != "a reader":
                 self.assertRaisesRegex(ValueError, "no column 'text'", neardup.dedupe, table, text="text")
         self.assertRaisesRegex(TypeError, "collect", neardup.dedupe, polars.DataFrame(DOCUMENTS).lazy(), text="body")
+        self.assertRaisesRegex(TypeError, "streaming", neardup.dedupe, datasets.Dataset(DOCUMENTS).to_iterable_dataset(), text="body")
         self.assertRaisesRegex(TypeError, "one of its tables", neardup.dedupe, datasets.DatasetDict(train=datasets.Dataset(DOCUMENTS)), text="body")
         self.assertRaises(TypeError, neardup.minhash, pyarrow.array([1, 2]))
         self.assertRaises(TypeError, neardup.minhash, pyarrow.array([["a"]]))

@@ -6,7 +6,7 @@ import pathlib
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int, c_size_t, c_uint32, c_void_p
 from typing import Any, TypeVar
 
@@ -56,6 +56,9 @@ class NeardupError(ValueError):
     def __reduce__(self) -> Any:
         return NeardupError, (str(self), self.code)
 
+
+# Seconds until Ctrl-C is noticed at the latest.
+NOTICE = 0.2
 
 # A neardup_next.
 NEXT = ctypes.CFUNCTYPE(c_bool, c_void_p, POINTER(c_char_p), POINTER(c_size_t))
@@ -152,6 +155,13 @@ def take(name: str, *arguments: Any, own: Session | None = None) -> bytes:
         free("free", result.bytes)
 
 
+def result_of(future: "Future[_R]") -> _R:
+    """Waits for a result.  Ctrl-C may reach another thread first, and Python notices it when this one goes on."""
+    while not future.done():
+        wait((future,), NOTICE)
+    return future.result()
+
+
 def in_threads(work: Callable[[_T], _R], items: Iterable[_T], jobs: int = 1) -> Iterator[_R]:
     """Yields work(item) of each item, in order.  Threads do the work, on few items ahead; so the main thread, which waits,
     takes Ctrl-C, or any other exception, and ends what they do."""
@@ -168,10 +178,10 @@ def in_threads(work: Callable[[_T], _R], items: Iterable[_T], jobs: int = 1) -> 
         try:
             for item in items:
                 if len(ahead) > jobs:
-                    yield ahead.popleft().result()
+                    yield result_of(ahead.popleft())
                 ahead.append(pool.submit(work, item))
             while ahead:
-                yield ahead.popleft().result()
+                yield result_of(ahead.popleft())
         except BaseException:
             stop.value = True
             raise

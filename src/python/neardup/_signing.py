@@ -13,7 +13,7 @@ from ctypes import byref, c_bool, c_uint16, c_void_p
 from typing import Any
 
 from . import _arrow
-from ._library import DEFAULT, FUNCTION, NEXT, OF_THREAD, Bytes, Column, Session, alone, call, free, in_threads, integer, refuse, take
+from ._library import DEFAULT, FUNCTION, NEXT, NOTICE, OF_THREAD, Bytes, Column, Session, alone, call, free, in_threads, integer, refuse, result_of, take
 from ._values import LEXICON, LONG, MINHASH, SHINGLES, SIMHASH, Text, Values, is_null, items_of, utf8
 
 # Texts that are signed in a call.
@@ -56,7 +56,8 @@ class _Given:
             result = pool.submit(self._call)
             try:
                 while some := list(itertools.islice(texts, _CHUNK)):
-                    self._room.acquire()
+                    while not self._room.acquire(timeout=NOTICE):
+                        pass
                     if self._ended:
                         break
                     self._lists.put(some[::-1])
@@ -65,7 +66,7 @@ class _Given:
                 raise
             finally:
                 self._lists.put([])
-            return result.result()
+            return result_of(result)
 
 
 # ---- Lexicons --------------------------------------------------------------

@@ -1,14 +1,16 @@
 """Tables of the packages that people have, without which this one works."""
 
+import itertools
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, KeysView, Mapping, Sequence, ValuesView
 from importlib import import_module
 from typing import Any, NamedTuple, NoReturn
 
 from . import _arrow
 from ._joining import NO_KEEPER, Kept, keep
 from ._library import DEFAULT
-from ._signing import Lexicon, Progress, minhash, shingles
+from ._signing import Lexicon, Progress, minhash
+from ._signing import shingles as make_shingles
 from ._values import Values, first_of, names_of
 
 
@@ -129,6 +131,8 @@ def _check_records(records: Any) -> None:
         _refuse(records, "give one of its tables, or pyarrow.table(...) of columns")
     if hasattr(records, "collect") and hasattr(records, "lazy"):
         _refuse(records, "call collect() first")
+    if type(records).__name__ == "IterableDataset":
+        _refuse(records, "load it without streaming")
 
 
 class _Opened(NamedTuple):
@@ -141,7 +145,7 @@ class _Opened(NamedTuple):
 
 def _open(records: Any, text: str | None, id: str | None = None) -> _Opened | None:
     """Returns records that are a table; None if they are a column or a list."""
-    package, rows = _package_of(records), isinstance(records, (list, tuple)) and isinstance(first_of(records), Mapping)
+    package, rows = _package_of(records), isinstance(records, (list, tuple)) and isinstance(first_of(itertools.chain(records, [{}] if text else [])), Mapping)
     found = _ROWS.names(records) if rows else names_of(records)
     if found and text is None:
         _refuse(records, f"name the column of the texts, such as text={found[0]!r}")
@@ -166,7 +170,7 @@ def _are_values(records: Any) -> bool:
     """Returns whether records are values, not texts."""
     if isinstance(records, (list, tuple)):
         first = first_of(records)
-        return isinstance(first, (bytes, bytearray, memoryview)) or hasattr(first, "ndim")
+        return isinstance(first, (bytes, bytearray, memoryview)) or hasattr(first, "ndim") and not isinstance(first, str)
     if isinstance(records, Values) or _arrow.has_interface(records):
         return isinstance(records, Values) or not _arrow.has_texts(records)
     return getattr(records, "ndim", 1) == 2
@@ -187,6 +191,10 @@ def _take(records: Any, numbers: list[int]) -> Any:
 # ---- Deduplication ---------------------------------------------------------
 
 
+# The columns of a report.
+_REPORT = {"keeper", "similarity", "size", "against"}
+
+
 def _report(ids: Sequence[Any], kept: Kept, against_ids: Sequence[Any]) -> dict[str, list[Any]]:
     keepers, similarities = kept.clusters
     sizes = Counter(keepers)
@@ -201,7 +209,7 @@ def _report(ids: Sequence[Any], kept: Kept, against_ids: Sequence[Any]) -> dict[
 
 def dedupe(records: Any, threshold: float = DEFAULT.threshold, *, text: str | None = None, id: str | None = None,
            report: bool = False, against: Any = None, k: int = DEFAULT.k, b: int = DEFAULT.b, scheme: str | None = None,
-           lexicon: Lexicon | None = None, sets: bool = False, multiset: bool = False, containment: bool = False,
+           lexicon: Lexicon | None = None, shingles: bool = False, multiset: bool = False, containment: bool = False,
            nearest: bool = False, jobs: int = 1, memory: int = 0, progress: Progress = None) -> Any:
     """Returns what stays of records when near-duplicates go: the first of each cluster, and those without a text.
 
@@ -214,15 +222,16 @@ def dedupe(records: Any, threshold: float = DEFAULT.threshold, *, text: str | No
     similarity to the keeper; size, how many rows have this keeper; and with `against` the id of the similar record there.
     Ids are those of the column `id`, or numbers from 0.
 
-    minhash() signs texts, with k, b, scheme and lexicon; with sets=True, multiset or containment shingles() does.  The other
+    minhash() signs texts, with k, b, scheme and lexicon; with shingles=True, multiset or containment shingles()
+    does.  The other
     arguments are those of clusters() and minhash()."""
     def values_of(side: Any, opened: _Opened | None) -> Values:
         if opened is None and _are_values(side):
             return Values.of(side)
         texts = side if opened is None else opened.how.column(opened.table, str(text))
         made: Values
-        if sets or multiset or containment:
-            made = shingles(texts, scheme=scheme, lexicon=lexicon, jobs=jobs, progress=progress)
+        if shingles or multiset or containment:
+            made = make_shingles(texts, scheme=scheme, lexicon=lexicon, jobs=jobs, progress=progress)
             return made
         made = minhash(texts, k=k, b=b, scheme=scheme, lexicon=lexicon, jobs=jobs, progress=progress)
         return made
@@ -231,11 +240,14 @@ def dedupe(records: Any, threshold: float = DEFAULT.threshold, *, text: str | No
     opened = _open(records, text, id)
     if opened is None and (text or id or report):
         _refuse(records, "text=, id= and report= are of tables, which have columns")
+    if opened is not None and report and (taken := _REPORT & {*opened.how.names(opened.table)}):
+        raise ValueError(f"the table has a column {min(taken)!r} already")
+    numbers = opened is None and _are_values(records)
     other = None if against is None else _open(against, text)
     kept = keep(values_of(records, opened), threshold, None if against is None else values_of(against, other),
                 multiset=multiset, containment=containment, nearest=nearest, jobs=jobs, memory=memory)
     if opened is None:
-        return kept.stay if _are_values(records) else _take(records, kept.stay)
+        return kept.stay if numbers else _take(records, kept.stay)
     if not report:
         return opened.back(opened.how.take(opened.table, kept.stay))
     ids = opened.how.items(opened.table, id) if id else range(len(kept.clusters.keeper))
@@ -248,4 +260,8 @@ def dedupe(records: Any, threshold: float = DEFAULT.threshold, *, text: str | No
 def _listed(records: Any) -> Any:
     """Returns records, in a list if they come one by one."""
     _check_records(records)
-    return list(records) if hasattr(records, "__next__") and not _arrow.has_interface(records) else records
+    if _arrow.has_interface(records) or isinstance(records, (list, tuple, Values)) or _package_of(records) in _PACKAGES:
+        return records
+    if isinstance(records, (Iterator, KeysView, ValuesView)):
+        return list(records)
+    return records if hasattr(records, "ndim") or names_of(records) else _refuse(records, "put them in a list")
