@@ -330,5 +330,5 @@ class Tap(unittest.TextTestResult):
 
 
 if __name__ == "__main__":
-    result = unittest.TextTestRunner(resultclass=Tap, stream=sys.stderr).run(unittest.defaultTestLoader.loadTestsFromTestCase(Python))
+    result = unittest.TextTestRunner(resultclass=Tap, stream=sys.stderr, verbosity=0).run(unittest.defaultTestLoader.loadTestsFromTestCase(Python))
     sys.exit(not result.wasSuccessful())

@@ -203,5 +203,5 @@ class Tables(unittest.TestCase):
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    result = unittest.TextTestRunner(resultclass=Tap, stream=sys.stderr).run(unittest.defaultTestLoader.loadTestsFromTestCase(Tables))
+    result = unittest.TextTestRunner(resultclass=Tap, stream=sys.stderr, verbosity=0).run(unittest.defaultTestLoader.loadTestsFromTestCase(Tables))
     sys.exit(not result.wasSuccessful())
