@@ -19,6 +19,8 @@ try:
 except ImportError:
     numpy = None
 
+# Programs that run here find this package first.
+HERE = pathlib.Path(neardup.__file__).resolve().parents[1]
 TEXTS = [" ".join(f"w{i * 1000 + word}" for word in range(60)) for i in range(100)]
 ALIKE = [f"{text} and {len(text)}" for text in TEXTS[::2]]
 
@@ -137,7 +139,7 @@ class Python(unittest.TestCase):
                     {work}
                 except KeyboardInterrupt:
                     print("interrupted")"""
-            with subprocess.Popen([sys.executable, "-c", program], cwd="/", stdout=subprocess.PIPE, text=True) as process:
+            with subprocess.Popen([sys.executable, "-c", program], cwd=HERE, stdout=subprocess.PIPE, text=True) as process:
                 self.assertEqual(process.stdout.readline(), "begun\n")
                 time.sleep(0.5)
                 process.send_signal(signal.SIGINT)

@@ -20,7 +20,7 @@ import pyarrow
 import tqdm
 
 import neardup
-from test_python import Tap
+from test_python import HERE, Tap
 
 WORDS = [" ".join(f"w{i * 1000 + word}" for word in range(60)) for i in range(10)]
 TEXTS = [*WORDS, None, "", "short", *(f"{text} and more" for text in WORDS[:4])]
@@ -180,12 +180,12 @@ class Tables(unittest.TestCase):
                     wrong(neardup.minhash(["a"]))
                 except Exception:
                     print("refused")"""
-        self.assertEqual(subprocess.run([sys.executable, "-c", program], cwd="/", capture_output=True, text=True, check=True).stdout, "refused\n" * 2)
+        self.assertEqual(subprocess.run([sys.executable, "-c", program], cwd=HERE, capture_output=True, text=True, check=True).stdout, "refused\n" * 2)
 
     def test_page(self):
         page = (pathlib.Path(__file__).parents[2] / "doc/reference/python.md").read_text(encoding="utf-8")
         [(program, output)] = re.findall(r"^```python\n(.*?)^```\n```output\n(.*?)^```", page, re.M | re.S)
-        self.assertEqual(subprocess.run([sys.executable, "-c", program], cwd="/", capture_output=True, text=True, check=True).stdout, output)
+        self.assertEqual(subprocess.run([sys.executable, "-c", program], cwd=HERE, capture_output=True, text=True, check=True).stdout, output)
 
     def test_wheel(self):
         wheel = importlib.metadata.distribution("neardup")
