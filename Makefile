@@ -3,7 +3,7 @@
 #   make, make install, make installcheck   as with any PGXS extension
 #
 #   make lib, install-lib             the library libneardup and the command neardup: src/library/library.mk
-#   make python                       the wheel of the Python package: src/python/python.mk
+#   make python                       the Python package, in a folder: src/python/python.mk (pip makes the wheel)
 #   make javascript UTF8PROC=FOLDER   the JavaScript module, by emscripten: src/javascript/javascript.mk
 #   make check, check-long            lint and all tests; as many rounds of them as a release needs
 #   make unit, lint, format           only the unit tests; the linters; clang-format

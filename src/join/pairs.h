@@ -70,9 +70,12 @@ typedef struct PairOptions
 	PairStats *stats;
 } PairOptions;
 
+/* Less memory is taken for this. */
+#define MEMORY_MIN ((size_t) 256 * 1024)
+
 /* The shares of the memory: documents and their join, and pairs that are kept. */
-#define DOCUMENT_MEMORY(options) ((options)->memory / 4 * 3)
-#define EDGE_MEMORY(options) ((options)->memory / 4)
+#define DOCUMENT_MEMORY(options) (Max((options)->memory, MEMORY_MIN) / 4 * 3)
+#define EDGE_MEMORY(options) (Max((options)->memory, MEMORY_MIN) / 4)
 
 /* ---- Documents (documents.c) ---------------------------------------------- */
 

@@ -79,6 +79,9 @@ NEARDUP_API const char *neardup_version(void);
 NEARDUP_API neardup_session *neardup_open(const neardup_host *host);
 NEARDUP_API void neardup_close(neardup_session *session);
 
+/* A neardup_host.cancelled: returns whether the bool at state is true, which any thread may set. */
+NEARDUP_API bool neardup_is_set(void *state);
+
 /* Returns what the last function that failed in this session says. */
 NEARDUP_API const char *neardup_message(const neardup_session *session);
 
@@ -122,10 +125,31 @@ NEARDUP_API size_t neardup_signature_size(const neardup_signer *signer);
 NEARDUP_API neardup_code neardup_sign(neardup_session *session, const neardup_signer *signer,
 									  const char *utf8, size_t length, neardup_bytes *value);
 
-/* Makes the signatures of `count` texts, one behind the other, of neardup_signature_size() each. */
-NEARDUP_API neardup_code neardup_sign_many(neardup_session *session, const neardup_signer *signer,
-										   size_t count, const char *const *utf8,
-										   const size_t *length, uint8_t *signatures);
+/* Texts where they lie, in the layout of an Arrow column. */
+typedef struct neardup_column
+{
+	size_t count;
+	size_t first;            /* the place of the first text in validity and entry */
+	const uint8_t *validity; /* a bit for each place, the lowest of a byte first: 0 is a null.
+								NULL: there are no nulls */
+	const void *entry;       /* for each place and one more, where its text begins in data; or
+								for each place a view, or its number in the dictionary */
+	int width;               /* bytes of an entry: 4 or 8; 16 of a view; 1, 2, 4 or 8 of a number */
+	const uint8_t *data;
+	const uint8_t *const *buffer; /* that views refer to */
+	const struct neardup_column *dictionary;
+} neardup_column;
+
+/*
+ * Makes the values of a column's texts, one behind the other; of a null, that of the empty text, and
+ * null, unless it is NULL, says of each text whether it is one.  Signatures, of neardup_signature_size() each, are written to `signatures`.  Sets are returned in
+ * *sets, and offset, which has room for one more than the texts, tells where each begins, and
+ * where the last ends.
+ */
+NEARDUP_API neardup_code neardup_sign_column(neardup_session *session, const neardup_signer *signer,
+											 const neardup_column *texts, bool *null,
+											 uint8_t *signatures, neardup_bytes *sets,
+											 uint64_t *offset);
 
 /*
  * Sets utf8 and length to the next text, which must stay valid until the next call; returns
@@ -239,5 +263,69 @@ NEARDUP_API neardup_code neardup_clusters(neardup_session *session, const neardu
 										  const neardup_values *against,
 										  const neardup_options *options, uint32_t *keeper,
 										  double *similarity);
+
+/* ---- Arrow -------------------------------------------------------------- */
+
+/* The Arrow C data interface, as its specification has it. */
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+
+#define ARROW_FLAG_DICTIONARY_ORDERED 1
+#define ARROW_FLAG_NULLABLE 2
+#define ARROW_FLAG_MAP_KEYS_SORTED 4
+
+struct ArrowSchema
+{
+	const char *format;
+	const char *name;
+	const char *metadata;
+	int64_t flags;
+	int64_t n_children;
+	struct ArrowSchema **children;
+	struct ArrowSchema *dictionary;
+	void (*release)(struct ArrowSchema *);
+	void *private_data;
+};
+
+struct ArrowArray
+{
+	int64_t length;
+	int64_t null_count;
+	int64_t offset;
+	int64_t n_buffers;
+	int64_t n_children;
+	const void **buffers;
+	struct ArrowArray **children;
+	struct ArrowArray *dictionary;
+	void (*release)(struct ArrowArray *);
+	void *private_data;
+};
+
+#endif
+
+/* A column, or a table, whose columns are children of the format "+s". */
+typedef struct neardup_field
+{
+	const char *format; /* as in ArrowSchema, such as "w:76" */
+	const char *name;
+	size_t count;
+	const bool *null;      /* whether each is null; NULL: none is */
+	const void *buffer[2]; /* of the format, behind the validity; NULL: there are fewer */
+	size_t bytes[2];
+	size_t children;
+	const struct neardup_field *child;
+} neardup_field;
+
+/* Makes an array of copies of a column's buffers; it does not depend on the session. */
+NEARDUP_API neardup_code neardup_export(neardup_session *session, const neardup_field *field,
+										struct ArrowSchema *schema, struct ArrowArray *array);
+
+/*
+ * Destructors of Python's capsules of an ArrowSchema or ArrowArray, which they release, and free
+ * as malloc() has allocated it; and what they need to be told first: PyCapsule_GetPointer.
+ */
+NEARDUP_API void neardup_capsules(void *(*get_pointer)(void *capsule, const char *name));
+NEARDUP_API void neardup_free_schema(void *capsule);
+NEARDUP_API void neardup_free_array(void *capsule);
 
 #endif

@@ -130,6 +130,12 @@ host_check_interrupts(void)
 		session_fail(NEARDUP_CANCELLED, "cancelled");
 }
 
+bool
+neardup_is_set(void *state)
+{
+	return *(volatile bool *) state;
+}
+
 /* Returns a random number for the secrets of hash tables, on which no result depends. */
 uint64_t
 host_random_seed(void)

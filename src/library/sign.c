@@ -218,7 +218,12 @@ make_set(const SignatureMaker *maker, const char *utf8, size_t length)
 	if (!bag_finish(&builder, &value.bag))
 		session_fail(NEARDUP_TOO_LARGE, "the text has too many shingles");
 	if (maker->weights != NULL)
-		value.bag = bag_weigh(&value.bag, maker->weights);
+	{
+		Bag all = value.bag;
+
+		value.bag = bag_weigh(&all, maker->weights);
+		bag_free(&all);
+	}
 	return value;
 }
 
@@ -244,14 +249,138 @@ neardup_sign(neardup_session *session, const neardup_signer *signer, const char 
 	return session_end();
 }
 
+/* ---- Columns ------------------------------------------------------------ */
+
+/* A text of a column; a null is empty. */
+typedef struct ColumnText
+{
+	const char *utf8;
+	size_t length;
+	bool null;
+} ColumnText;
+
+/* Returns entry `place`, a number, which need not be aligned. */
+static int64_t
+number_at(const neardup_column *texts, size_t place)
+{
+	const char *from = (const char *) texts->entry + place * texts->width;
+	uint16_t two;
+	int32_t four;
+	int64_t eight;
+
+	switch (texts->width)
+	{
+		case 1:
+			return *(const uint8_t *) from;
+		case 2:
+			memcpy(&two, from, sizeof(two));
+			return two;
+		case 4:
+			memcpy(&four, from, sizeof(four));
+			return four;
+		case 8:
+			memcpy(&eight, from, sizeof(eight));
+			return eight;
+	}
+	session_fail(NEARDUP_INVALID, "a column has no entries of %d bytes", texts->width);
+}
+
+/* Returns a number that is at least 0, and at most `most`. */
+static int64_t
+check_entry(int64_t number, int64_t most)
+{
+	if (number < 0 || number > most)
+		session_fail(NEARDUP_MALFORMED, "an entry of the column is out of range");
+	return number;
+}
+
+/* Reads a view: a length, and the text itself if it has at most 12 bytes, or its buffer and place. */
+static ColumnText
+text_of_view(const neardup_column *texts, size_t place)
+{
+	const char *view = (const char *) texts->entry + place * 16;
+	int32_t part[4];
+
+	memcpy(part, view, sizeof(part));
+	if (check_entry(part[0], INT32_MAX) <= 12)
+		return (ColumnText){view + sizeof(int32_t), part[0]};
+	return (ColumnText){(const char *) texts->buffer[part[2]] + part[3], part[0]};
+}
+
+/* Returns a text of a column. */
+static ColumnText
+text_at(const neardup_column *texts, size_t i)
+{
+	const neardup_column *dictionary = texts->dictionary;
+	size_t place = texts->first + i;
+	int64_t start;
+	int64_t end;
+
+	if (texts->validity != NULL && (texts->validity[place / 8] >> place % 8 & 1) == 0)
+		return (ColumnText){"", 0, true};
+	if (dictionary != NULL)
+		return text_at(dictionary,
+					   check_entry(number_at(texts, place), (int64_t) dictionary->count - 1));
+	if (texts->width == 16)
+		return text_of_view(texts, place);
+	end = check_entry(number_at(texts, place + 1), INT64_MAX);
+	start = check_entry(number_at(texts, place), end);
+	return (ColumnText){start < end ? (const char *) texts->data + start : "", end - start};
+}
+
+/* Writes the sets of a column's texts. */
+static neardup_bytes
+sign_sets(const SignatureMaker *maker, const neardup_column *texts, bool *null, uint64_t *offset)
+{
+	FormWriter writer = {0};
+
+	(void) form_extend(&writer, 0);
+	offset[0] = 0;
+	for (size_t i = 0; i < texts->count; i++)
+	{
+		ColumnText text = text_at(texts, i);
+		Value value = make_set(maker, text.utf8, text.length);
+
+		host_check_interrupts();
+		if (null != NULL)
+			null[i] = text.null;
+		bag_send(&writer, maker->header.version, maker->header.scheme, &value.bag);
+		bag_free(&value.bag);
+		offset[i + 1] = writer.length;
+	}
+	session_keep(writer.bytes);
+	return (neardup_bytes){(uint8_t *) writer.bytes, writer.length};
+}
+
+/* Writes the signatures of a column's texts. */
+static void
+sign_texts(const neardup_signer *signer, const neardup_column *texts, bool *null,
+		   uint8_t *signatures)
+{
+	size_t size = neardup_signature_size(signer);
+
+	for (size_t i = 0; i < texts->count; i++)
+	{
+		ColumnText text = text_at(texts, i);
+
+		host_check_interrupts();
+		if (null != NULL)
+			null[i] = text.null;
+		make_signature(signer, text.utf8, text.length, signatures + i * size);
+	}
+}
+
 neardup_code
-neardup_sign_many(neardup_session *session, const neardup_signer *signer, size_t count,
-				  const char *const *utf8, const size_t *length, uint8_t *signatures)
+neardup_sign_column(neardup_session *session, const neardup_signer *signer,
+					const neardup_column *texts, bool *null, uint8_t *signatures,
+					neardup_bytes *sets, uint64_t *offset)
 {
 	SESSION_BEGIN(session);
-	if (neardup_signature_size(signer) == 0)
-		session_fail(NEARDUP_INVALID, "shingles have no fixed size");
-	for (size_t i = 0; i < count; i++)
-		make_signature(signer, utf8[i], length[i], signatures + i * neardup_signature_size(signer));
+	if (texts->dictionary == NULL && texts->width < (int) sizeof(int32_t))
+		session_fail(NEARDUP_INVALID, "a column of texts has no entries of %d bytes", texts->width);
+	if (signer->kind == NEARDUP_SHINGLES)
+		*sets = sign_sets(&signer->maker, texts, null, offset);
+	else
+		sign_texts(signer, texts, null, signatures);
 	return session_end();
 }

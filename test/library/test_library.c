@@ -106,6 +106,20 @@ test_vectors(neardup_session *session)
 
 #define VALUES 300
 
+/* Signs a text, as a column of its own. */
+static neardup_code
+sign_to(neardup_session *session, const neardup_signer *signer, const char *utf8, int64_t length,
+		uint8_t *signature)
+{
+	int64_t entry[2] = {0, length};
+	neardup_column column = {.count = 1,
+							 .entry = entry,
+							 .width = sizeof(int64_t),
+							 .data = (const uint8_t *) utf8};
+
+	return neardup_sign_column(session, signer, &column, NULL, signature, NULL, NULL);
+}
+
 /* Signs texts of which each third has most words of the one before. */
 static void
 sign_texts(neardup_session *session, uint8_t *signatures)
@@ -119,14 +133,12 @@ sign_texts(neardup_session *session, uint8_t *signatures)
 	for (int i = 0; i < VALUES; i++)
 	{
 		char text[1000];
-		const char *utf8 = text;
 		size_t length = 0;
 
 		for (int word = 0; word < 50; word++)
 			length += snprintf(text + length, sizeof(text) - length, "%d ",
 							   word * 1000 + (i % 3 == 2 && word > 4 ? i - 1 : i));
-		CHECK(neardup_sign_many(session, signer, 1, &utf8, &length, signatures + i * SIZE) ==
-			  NEARDUP_OK);
+		CHECK(sign_to(session, signer, text, length, signatures + i * SIZE) == NEARDUP_OK);
 		CHECK(neardup_sign(session, signer, text, length, &one) == NEARDUP_OK);
 		CHECK(one.length == SIZE && memcmp(one.bytes, signatures + i * SIZE, SIZE) == 0);
 		neardup_free(session, one.bytes);
@@ -187,6 +199,147 @@ test_clusters(neardup_session *session)
 	CHECK(neardup_clusters(session, &values, NULL, &options, keeper, NULL) == NEARDUP_OK);
 	signatures[0] = 9;
 	CHECK(neardup_clusters(session, &values, NULL, &options, keeper, NULL) == NEARDUP_MISMATCH);
+}
+
+/* ---- Columns ------------------------------------------------------------ */
+
+/* Two words, the mixed text, nothing, three words. */
+#define TEXTS 4
+
+/* The first place is not of the column; the third text is null, though its entry has bytes. */
+static const uint8_t validity[] = {0x17};
+
+static void
+check_column(neardup_session *session, const neardup_column *column)
+{
+	static const char *const text[TEXTS] = {"of it", mixed, "", "the end of it"};
+	neardup_signer *signer[2];
+	uint8_t signatures[TEXTS * SIZE];
+	bool null[TEXTS];
+	uint64_t offset[TEXTS + 1];
+	neardup_bytes sets;
+	neardup_bytes one;
+
+	CHECK(neardup_signer_new(session, NEARDUP_MINHASH, 512, 1, NULL, NULL, 0, &signer[0]) ==
+		  NEARDUP_OK);
+	CHECK(neardup_signer_new(session, NEARDUP_SHINGLES, 0, 0, "word 2", NULL, 0, &signer[1]) ==
+		  NEARDUP_OK);
+	CHECK(neardup_sign_column(session, signer[0], column, null, signatures, NULL, NULL) ==
+		  NEARDUP_OK);
+	CHECK(neardup_sign_column(session, signer[1], column, NULL, NULL, &sets, offset) == NEARDUP_OK);
+	CHECK(offset[0] == 0 && offset[TEXTS] == sets.length);
+	for (int i = 0; i < TEXTS; i++)
+	{
+		CHECK(null[i] == (i == 2));
+		CHECK(neardup_sign(session, signer[0], text[i], strlen(text[i]), &one) == NEARDUP_OK);
+		CHECK_MSG(memcmp(one.bytes, signatures + i * SIZE, SIZE) == 0, "signature %d", i);
+		neardup_free(session, one.bytes);
+		CHECK(neardup_sign(session, signer[1], text[i], strlen(text[i]), &one) == NEARDUP_OK);
+		CHECK_MSG(one.length == offset[i + 1] - offset[i] &&
+					  memcmp(one.bytes, sets.bytes + offset[i], one.length) == 0,
+				  "set %d", i);
+		neardup_free(session, one.bytes);
+	}
+	neardup_free(session, sets.bytes);
+	for (int i = 0; i < 2; i++)
+		neardup_signer_free(session, signer[i]);
+}
+
+/* A text lies in the column itself if it is short, or else in the second buffer. */
+static void
+put_view(char *view, const char *text, const char *buffer)
+{
+	int32_t part[4] = {(int32_t) strlen(text), 0, 1, (int32_t) (text - buffer)};
+
+	memcpy(view, part, sizeof(part));
+	if (part[0] <= 12)
+		memcpy(view + sizeof(int32_t), text, part[0]);
+}
+
+static void
+test_columns(neardup_session *session)
+{
+	enum
+	{
+		END = sizeof(mixed) - 1,
+		LAST = END - 13 /* "the end of it" */
+	};
+	static const char *const buffer[2] = {NULL, mixed};
+	static const int32_t narrow[] = {0, 2, 7, 7 + END, 9 + END, 22 + END};
+	static const int64_t wide[] = {0, 2, 7, 7 + END, 9 + END, 22 + END};
+	static const int64_t falling[] = {9, 8, 7, 6, 5, 4};
+	static const uint8_t number[] = {9, 1, 0, 7, 2};
+	char data[22 + END + 1];
+	char views[1 + 16 * (TEXTS + 1)];
+	neardup_column texts = {.count = TEXTS, .first = 1, .validity = validity};
+	neardup_column few = {.count = 3, .width = 16, .entry = views + 1};
+	neardup_signer *signer;
+	uint8_t signatures[TEXTS * SIZE];
+
+	snprintf(data, sizeof(data), "noof it%sbethe end of it", mixed);
+	texts.data = (const uint8_t *) data;
+	texts.entry = narrow;
+	texts.width = 4;
+	check_column(session, &texts);
+	texts.entry = wide;
+	texts.width = 8;
+	check_column(session, &texts);
+	/* Views need not be aligned. */
+	for (int i = 0; i <= TEXTS; i++)
+		put_view(views + 1 + 16 * i, mixed + (const int[]){0, END - 5, 0, 3, LAST}[i], mixed);
+	texts.entry = views + 1;
+	texts.width = 16;
+	texts.buffer = few.buffer = (const uint8_t *const *) buffer;
+	check_column(session, &texts);
+	put_view(views + 1 + 16 * 2, mixed + LAST, mixed);
+	texts.entry = number;
+	texts.width = 1;
+	texts.dictionary = &few;
+	check_column(session, &texts);
+	CHECK(neardup_signer_new(session, NEARDUP_MINHASH, 512, 1, NULL, NULL, 0, &signer) ==
+		  NEARDUP_OK);
+	texts.validity = NULL;
+	CHECK(neardup_sign_column(session, signer, &texts, NULL, signatures, NULL, NULL) ==
+		  NEARDUP_MALFORMED);
+	texts.dictionary = NULL;
+	CHECK(neardup_sign_column(session, signer, &texts, NULL, signatures, NULL, NULL) ==
+		  NEARDUP_INVALID);
+	texts.entry = falling;
+	texts.width = 8;
+	CHECK(neardup_sign_column(session, signer, &texts, NULL, signatures, NULL, NULL) ==
+		  NEARDUP_MALFORMED);
+	neardup_signer_free(session, signer);
+}
+
+/* A table of numbers, of which the last of ten is null, and of values of three bytes. */
+static void
+test_export(neardup_session *session)
+{
+	static const bool null[10] = {[9] = true};
+	static const int32_t numbers[10] = {7, 8, [9] = 9};
+	const neardup_field columns[2] = {
+		{"i", "number", 10, null, {numbers}, {sizeof(numbers)}},
+		{"w:3", "value", 10, NULL, {"abcdefghijklmnopqrstuvwxyz1234"}, {30}},
+	};
+	const neardup_field table = {"+s", "", 10, .children = 2, .child = columns};
+	struct ArrowSchema schema;
+	struct ArrowArray array;
+	struct ArrowArray moved;
+
+	CHECK(neardup_export(session, &table, &schema, &array) == NEARDUP_OK);
+	CHECK(schema.n_children == 2 && strcmp(schema.children[1]->format, "w:3") == 0);
+	CHECK(strcmp(schema.children[0]->name, "number") == 0);
+	CHECK(array.length == 10 && array.n_buffers == 1 && array.n_children == 2);
+	CHECK(array.children[0]->null_count == 1 && array.children[1]->null_count == 0);
+	/* A child outlives its table. */
+	moved = *array.children[0];
+	array.children[0]->release = NULL;
+	schema.release(&schema);
+	array.release(&array);
+	CHECK(schema.release == NULL && array.release == NULL);
+	CHECK(memcmp(moved.buffers[0], "\xFF\1", 2) == 0);
+	CHECK(memcmp(moved.buffers[1], numbers, sizeof(numbers)) == 0);
+	moved.release(&moved);
 }
 
 /* Signs in a thread of its own, with the caller's signer. */
@@ -319,10 +472,7 @@ use_everything(neardup_session *session)
 		code = neardup_signer_new(session, NEARDUP_MINHASH, 512, 1, NULL, NULL, 0, &signer);
 	for (int i = 0; i < 4 && code == NEARDUP_OK; i++)
 	{
-		const char *text = mixed + i;
-		size_t length = strlen(text);
-
-		code = neardup_sign_many(session, signer, 1, &text, &length, signatures + i * SIZE);
+		code = sign_to(session, signer, mixed + i, strlen(mixed + i), signatures + i * SIZE);
 	}
 	if (code == NEARDUP_OK)
 		code = neardup_clusters(session, &values, NULL, &options, keeper, NULL);
@@ -419,6 +569,8 @@ main(void)
 
 	test_vectors(session);
 	test_clusters(session);
+	test_columns(session);
+	test_export(session);
 	test_threads(session);
 	test_failures();
 	test_refused(session);

@@ -205,10 +205,10 @@ my %implements = map { $_ => 1 }
 my %in_readme = map { $_ => 1 } map { /(\w+)/g } spans(section('README', 'Functions'));
 none([ grep { !$internal{$_} && !$implements{$_} && !$in_readme{$_} } keys %names ], 'functions: README.md lists all');
 
-# Whatever looks like the call of a function is one, but for functions of C.
+# Whatever looks like the call of a function is one, but for functions of C and of Python.
 my %callable = map { $_ => 1 } rows('SELECT proname FROM pg_proc UNION SELECT typname FROM pg_type'), qw(char bit coalesce greatest least unnest);
 my %unknown;
-foreach my $name (grep { $_ ne 'library' } sort keys %page)
+foreach my $name (grep { !/^(library|python)$/ } sort keys %page)
 {
 	$unknown{"$name.md: $_"} = 1 foreach grep { !$callable{$_} } map { s/'[^']*'//gr =~ /\b([a-z]\w+)\(/g } spans($page{$name});
 	$unknown{"$name.md: heading $_"} = 1

@@ -1,31 +1,40 @@
 """The functions of neardup.h, in a session for each thread."""
 
 import ctypes
+import operator
 import pathlib
 import threading
-from ctypes import byref, c_bool, c_double, c_int, c_size_t, c_uint32, c_void_p
-from typing import Any
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int, c_size_t, c_uint32, c_void_p
+from typing import Any, TypeVar
+
+_T = TypeVar("_T")
+_R = TypeVar("_R")
 
 # A wheel brings the library along; otherwise it is the system's.
 _FILE = pathlib.Path(__file__).with_name("libneardup.so.0")
-_LIBRARY = ctypes.CDLL(str(_FILE) if _FILE.exists() else _FILE.name)
+LIBRARY = ctypes.CDLL(str(_FILE) if _FILE.exists() else _FILE.name)
 
 # What each function returns, and takes: p a pointer, s bytes, z a size, i and u a number of 32 bits, d a double.
 _FUNCTIONS = dict(line.split() for line in """
     version s: | defaults p: | open p:p | close v:p | message s:p | free v:pp | signature_size z:p | edit_distance i:pszszp
-    signer_new i:piiisszp | signer_free v:pp | sign i:ppszp | sign_many i:ppzppp | learn i:psudzppp
-    parse i:pisp | print i:piszp | compare i:piszszp | pairs i:pppppp | clusters i:pppppp
+    signer_new i:piiisszp | signer_free v:pp | sign i:ppszp | sign_column i:ppppppp | learn i:psudzppp | export i:pppp
+    parse i:pisp | print i:piszp | compare i:piszszp | pairs i:pppppp | clusters i:pppppp | capsules v:p
     """.replace("\n", "|").split("|") if line.strip())
-_TYPES = {"v": None, "p": c_void_p, "s": ctypes.c_char_p, "z": c_size_t, "i": c_int, "u": c_uint32, "d": c_double}
+_TYPES = {"v": None, "p": c_void_p, "s": c_char_p, "z": c_size_t, "i": c_int, "u": c_uint32, "d": c_double}
 
 
 def _function(name: str) -> Any:
-    function = getattr(_LIBRARY, "neardup_" + name)
+    function = getattr(LIBRARY, "neardup_" + name)
     function.restype, *function.argtypes = [_TYPES[letter] for letter in _FUNCTIONS[name].replace(":", "")]
     return function
 
 
 FUNCTION = {name: _function(name) for name in _FUNCTIONS}
+_INTEGERS = {name: [(i, kind) for i, kind in enumerate(function.argtypes[1:]) if kind in (c_int, c_uint32, c_size_t)]
+             for name, function in FUNCTION.items()}
 
 
 class _Default(ctypes.Structure):
@@ -33,7 +42,7 @@ class _Default(ctypes.Structure):
                 ("threshold", c_double)]
 
 
-DEFAULT = _Default.from_address(FUNCTION["defaults"]())
+DEFAULT: Any = _Default.from_address(FUNCTION["defaults"]())
 
 
 class NeardupError(ValueError):
@@ -48,12 +57,23 @@ class NeardupError(ValueError):
         return NeardupError, (str(self), self.code)
 
 
+# Seconds until Ctrl-C is noticed at the latest.
+NOTICE = 0.2
+
 # A neardup_next.
-NEXT = ctypes.CFUNCTYPE(c_bool, c_void_p, ctypes.POINTER(ctypes.c_char_p), ctypes.POINTER(c_size_t))
+NEXT = ctypes.CFUNCTYPE(c_bool, c_void_p, POINTER(c_char_p), POINTER(c_size_t))
 
 
 class Bytes(ctypes.Structure):
     _fields_ = [("bytes", c_void_p), ("length", c_size_t)]
+
+
+class Column(ctypes.Structure):
+    """A neardup_column."""
+
+
+Column._fields_ = [("count", c_size_t), ("first", c_size_t), ("validity", c_void_p), ("entry", c_void_p), ("width", c_int),
+                   ("data", c_void_p), ("buffer", c_void_p), ("dictionary", POINTER(Column))]
 
 
 class ManyValues(ctypes.Structure):
@@ -66,31 +86,20 @@ class Options(ctypes.Structure):
                 ("jobs", c_int), ("memory", c_size_t)]
 
 
-class Comparison(ctypes.Structure):
-    """What two values have in common: `distance`, the symbols that differ (of signatures); from 0 to 1 `similarity` (of
-    signatures, or of sets their resemblance), `containment` (of the first set in the second) and `weighted` (the
-    resemblance of multisets).  What does not apply is 0."""
-
+class Compared(ctypes.Structure):
     _fields_ = [("distance", c_int), ("similarity", c_double), ("containment", c_double), ("weighted", c_double)]
 
 
-class Pair(ctypes.Structure):
-    """Two similar values: their numbers `a` and `b`, from 0, and their `similarity`, from 0 to 1."""
-
-    _fields_ = [("a", c_uint32), ("b", c_uint32), ("similarity", c_double)]
-
-    def __iter__(self) -> Any:
-        return iter((self.a, self.b, self.similarity))
-
-    def __repr__(self) -> str:
-        return f"Pair(a={self.a}, b={self.b}, similarity={self.similarity})"
+class _Host(ctypes.Structure):
+    _fields_ = [("resize", c_void_p), ("cancelled", c_void_p), ("state", c_void_p)]
 
 
 class Session:
-    """A session of the library, which ends with its thread."""
+    """A session of the library, whose calls end early once `stop` is true."""
 
-    def __init__(self) -> None:
-        self.handle, self._close = FUNCTION["open"](None), FUNCTION["close"]
+    def __init__(self, stop: c_bool | None = None) -> None:
+        host = _Host(None, ctypes.cast(LIBRARY.neardup_is_set, c_void_p), ctypes.addressof(stop)) if stop is not None else None
+        self.stop, self.handle, self._close = stop, FUNCTION["open"](host and byref(host)), FUNCTION["close"]
         if not self.handle:
             raise MemoryError("no memory for a session of libneardup")
 
@@ -103,26 +112,40 @@ class _Sessions(threading.local):
         self.session = Session()
 
 
-_OF_THREAD = _Sessions()
+OF_THREAD = _Sessions()
 
 
-def call(name: str, *arguments: Any, own: Any = None) -> None:
+# ---- Calls -----------------------------------------------------------------
+
+
+def integer(value: Any, kind: Any) -> int:
+    """Returns an integer that a type of C has."""
+    number = operator.index(value)
+    if kind(number).value != number:
+        raise NeardupError(f"{number} is out of range", 1)
+    return number
+
+
+def call(name: str, *arguments: Any, own: Session | None = None) -> None:
     """Calls a function in the session of this thread, or in its own; raises what it refuses.  Other threads run meanwhile."""
-    session = (own or _OF_THREAD.session).handle
-    for kind, value in zip(FUNCTION[name].argtypes[1:], arguments):
-        if isinstance(value, int) and kind in (c_int, c_uint32, c_size_t) and kind(value).value != value:
-            raise NeardupError(f"{value} is out of range", 1)
-    code = FUNCTION[name](session, *arguments)
+    session, checked = (own or OF_THREAD.session).handle, list(arguments)
+    for i, kind in _INTEGERS[name]:
+        checked[i] = integer(arguments[i], kind)
+    refuse(session, FUNCTION[name](session, *checked))
+
+
+def refuse(session: Any, code: int) -> None:
+    """Raises what a function has refused, if it has."""
     if code:
         raise NeardupError(FUNCTION["message"](session).decode(), code)
 
 
 def free(name: str, memory: Any) -> None:
     """Frees what a call has returned: `name` is free or signer_free."""
-    FUNCTION[name](_OF_THREAD.session.handle, memory)
+    FUNCTION[name](OF_THREAD.session.handle, memory)
 
 
-def take(name: str, *arguments: Any, own: Any = None) -> bytes:
+def take(name: str, *arguments: Any, own: Session | None = None) -> bytes:
     """Calls a function that returns bytes to its caller."""
     result = Bytes()
     call(name, *arguments, byref(result), own=own)
@@ -130,3 +153,41 @@ def take(name: str, *arguments: Any, own: Any = None) -> bytes:
         return ctypes.string_at(result.bytes, result.length)
     finally:
         free("free", result.bytes)
+
+
+def result_of(future: "Future[_R]") -> _R:
+    """Waits for a result.  Ctrl-C may reach another thread first, and Python notices it when this one goes on."""
+    while not future.done():
+        wait((future,), NOTICE)
+    return future.result()
+
+
+def in_threads(work: Callable[[_T], _R], items: Iterable[_T], jobs: int = 1) -> Iterator[_R]:
+    """Yields work(item) of each item, in order.  Threads do the work, on few items ahead; so the main thread, which waits,
+    takes Ctrl-C, or any other exception, and ends what they do."""
+    if jobs <= 1 and threading.current_thread() is not threading.main_thread():
+        yield from map(work, items)
+        return
+    stop = c_bool(False)
+    ahead: deque[Future[_R]] = deque()
+
+    def begin() -> None:
+        OF_THREAD.session = Session(stop)
+
+    with ThreadPoolExecutor(max(jobs, 1), initializer=begin) as pool:
+        try:
+            for item in items:
+                if len(ahead) > jobs:
+                    yield result_of(ahead.popleft())
+                ahead.append(pool.submit(work, item))
+            while ahead:
+                yield result_of(ahead.popleft())
+        except BaseException:
+            stop.value = True
+            raise
+
+
+def alone(work: Callable[[], _R]) -> _R:
+    """Returns what a long call returns."""
+    [result] = in_threads(lambda _: work(), [None])
+    return result

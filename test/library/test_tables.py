@@ -1,0 +1,207 @@
+"""Tests of the Python package with tables of others: packages.txt lists the packages.  Prints the lines of TAP."""
+
+import importlib.metadata
+import os
+import pathlib
+import pickle
+import re
+import subprocess
+import sys
+import unittest
+import warnings
+
+import daft
+import datasets
+import duckdb
+import numpy
+import pandas
+import polars
+import pyarrow
+import tqdm
+
+import neardup
+from test_python import HERE, Tap
+
+WORDS = [" ".join(f"w{i * 1000 + word}" for word in range(60)) for i in range(10)]
+TEXTS = [*WORDS, None, "", "short", *(f"{text} and more" for text in WORDS[:4])]
+STAY = range(13)
+IDS = [f"r{i}" for i in range(len(TEXTS))]
+DOCUMENTS = pyarrow.table({"id": IDS, "body": TEXTS})
+COLUMN = pyarrow.array(TEXTS)
+PAIRS = [(i, 13 + i) for i in range(4)]
+
+
+def columns():
+    """Returns columns of the texts by their names."""
+    halves = [COLUMN.slice(0, 5), COLUMN.slice(5, 0), COLUMN.slice(5)]
+    found = {str(kind): COLUMN.cast(kind) for kind in (pyarrow.utf8(), pyarrow.large_utf8(), pyarrow.string_view(), pyarrow.binary(),
+                                                       pyarrow.large_binary(), pyarrow.binary_view())}
+    found.update({
+        "slice": pyarrow.concat_arrays([COLUMN, COLUMN]).slice(3, len(TEXTS)).take(pyarrow.array([*range(len(TEXTS) - 3, len(TEXTS)), *range(len(TEXTS) - 3)])),
+        "dictionary": COLUMN.dictionary_encode(), "chunks": pyarrow.chunked_array(halves),
+        "chunks of dictionaries": pyarrow.chunked_array(halves).dictionary_encode(), "table of one": DOCUMENTS.select(["body"]),
+        "Polars": polars.Series(TEXTS), "Polars, categories": polars.Series(TEXTS, dtype=polars.Categorical), "pandas": pandas.Series(TEXTS),
+        "pandas, objects": pandas.Series(TEXTS, dtype=object), "pandas, string": pandas.Series(TEXTS, dtype="string"),
+        "pandas, categories": pandas.Series(TEXTS, dtype="category"), "numpy": numpy.array(TEXTS, dtype=object),
+        "daft": daft.Series.from_pylist(TEXTS), "datasets": datasets.Dataset(DOCUMENTS)["body"], "DuckDB": duckdb.sql("SELECT body FROM DOCUMENTS"),
+    } | {"an iterator of daft": iter(daft.Series.from_pylist(TEXTS))})
+    return found
+
+
+def tables():
+    """Returns tables of the texts by their names."""
+    database = duckdb.connect()
+    database.execute("CREATE TABLE t AS FROM DOCUMENTS")
+    return {"pyarrow": DOCUMENTS, "a batch": DOCUMENTS.to_batches()[0], "chunks": pyarrow.concat_tables([DOCUMENTS.slice(0, 4), DOCUMENTS.slice(4)]),
+            "a reader": DOCUMENTS.to_reader(), "Polars": polars.DataFrame(DOCUMENTS), "pandas": DOCUMENTS.to_pandas(), "DuckDB": database.table("t"),
+            "daft": daft.from_arrow(DOCUMENTS), "datasets": datasets.Dataset(DOCUMENTS), "datasets, chosen": datasets.Dataset(DOCUMENTS).select(range(len(TEXTS))),
+            "dicts": DOCUMENTS.to_pylist()}
+
+
+def rows_of(table):
+    """Returns the rows of a table as dicts."""
+    if isinstance(table, list):
+        return table
+    if isinstance(table, datasets.Dataset):
+        return table.to_list()
+    if isinstance(table, pandas.DataFrame):
+        table = pyarrow.Table.from_pandas(table, preserve_index=False)
+    return pyarrow.table(table.to_arrow() if isinstance(table, daft.DataFrame) else table).to_pylist()
+
+
+class Tables(unittest.TestCase):
+    def test_columns(self):
+        for make in neardup.minhash, neardup.simhash, neardup.shingles:
+            expected = [None if text is None else make(text) for text in TEXTS]
+            for name, column in columns().items():
+                for jobs in 1, 3:
+                    if jobs == 1 or not hasattr(column, "__next__"):
+                        self.assertEqual(list(make(column, jobs=jobs)), expected, (make, name))
+        for some in COLUMN.slice(4, 9), polars.Series(TEXTS)[4:13], pandas.Series(TEXTS)[4:13], DOCUMENTS.select(["body"]).slice(4, 9):
+            self.assertEqual(list(neardup.minhash(some)), list(neardup.minhash(TEXTS[4:13])))
+        self.assertEqual(list(neardup.minhash(pyarrow.nulls(2))), [None, None])
+        self.assertEqual(list(neardup.minhash(pyarrow.array([], pyarrow.utf8()))), [])
+        self.assertEqual(str(neardup.Lexicon.learn(COLUMN)), str(neardup.Lexicon.learn(TEXTS)))
+
+    def test_results(self):
+        signatures, sets = neardup.minhash(COLUMN), neardup.shingles(COLUMN)
+        for made, kind in (signatures, pyarrow.binary(76)), (sets, pyarrow.large_binary()):
+            column = pyarrow.array(made)
+            column.validate(full=True)
+            self.assertEqual((column.type, column.to_pylist()), (kind, list(made)))
+            self.assertEqual(polars.Series(made).to_list(), list(made))
+            for again in (column, column.slice(2), column.cast(pyarrow.binary_view()), pyarrow.chunked_array([column, column]), polars.Series(made),
+                          column.drop_null(), column.drop_null().slice(1)):
+                self.assertEqual(list(neardup.Values.of(again)), again.to_pylist() if hasattr(again, "to_pylist") else again.to_list())
+            pairs, clusters = neardup.pairs(column, 0.8), neardup.clusters(column, 0.8)
+            self.assertEqual([tuple(pair)[:2] for pair in pairs], PAIRS)
+            self.assertEqual(pyarrow.table(pairs).to_pylist(), [pair._asdict() for pair in pairs])
+            self.assertEqual(polars.DataFrame(pairs).rows(), list(map(tuple, pairs)))
+            self.assertEqual(pyarrow.table(clusters)["keeper"].to_pylist(), [*range(10), None, None, 12, *range(4)])
+            self.assertEqual(numpy.asarray(pairs)["b"].tolist(), [b for _, b in PAIRS])
+            self.assertEqual(pickle.loads(pickle.dumps(pairs)), pairs)
+        # A column outlives what it was made of.
+        column = pyarrow.array(neardup.minhash(WORDS * 100)).slice(500)
+        self.assertEqual(column[3].as_py(), signatures[3])
+
+    def test_tables(self):
+        expected = [{"id": IDS[i], "body": TEXTS[i]} for i in STAY]
+        for name, table in tables().items():
+            made = neardup.dedupe(table, 0.8, text="body", memory=10**8)
+            self.assertIs(type(made), type(table), name)
+            if name != "a reader":
+                none = neardup.dedupe(table[:0] if name in ("dicts", "pandas", "Polars") else table.filter("false") if name == "DuckDB" else
+                                      table.limit(0) if name == "daft" else table.select([]) if "datasets" in name else table.slice(0, 0), text="body", report=True)
+                self.assertEqual(rows_of(none), [], name)
+            self.assertEqual([{**row, "body": None if row["body"] != row["body"] else row["body"]} for row in rows_of(made)], expected, name)
+
+    def test_report(self):
+        for name, table in tables().items():
+            made = neardup.dedupe(table, 0.8, text="body", id="id", report=True, against=[WORDS[9]])
+            self.assertIs(type(made), type(table), name)
+            rows = rows_of(made)
+            self.assertEqual([row["id"] for row in rows], IDS, name)
+            self.assertEqual([row["keeper"] for row in rows][:11] + [row["keeper"] for row in rows][13:], [*IDS[:9], None, None, *IDS[:4]], name)
+            self.assertEqual([row["size"] for row in rows][:11], [2] * 4 + [1] * 5 + [None] * 2, name)
+            self.assertEqual([row["against"] for row in rows][:11], [None] * 9 + [0, None], name)
+            self.assertTrue(all(0.8 <= row["similarity"] <= 1 for row in rows[:10] + rows[13:]), name)
+        for table in tables().values():
+            report = rows_of(neardup.dedupe(table, text="body", report=True, against=DOCUMENTS.slice(0, 1)))
+            self.assertEqual([(row["keeper"], row["against"]) for row in report[:3]], [(None, 0), (1, None), (2, None)])
+
+    def test_lists(self):
+        for name, column in columns().items():
+            if name not in ("table of one", "DuckDB") and "binary" not in name:
+                made = neardup.dedupe(column)
+                self.assertIs(type(made), list if name in ("datasets", "an iterator of daft") else type(column), name)
+                items = made if isinstance(made, list) else made.tolist() if hasattr(made, "tolist") else made.to_pylist() if hasattr(made, "to_pylist") else made.to_list()
+                self.assertEqual([None if item is pandas.NA or item != item else item for item in items], TEXTS[:13], name)
+        self.assertEqual(neardup.dedupe(list(numpy.array(WORDS * 2))), WORDS)
+        for values in neardup.minhash(TEXTS), pyarrow.array(neardup.minhash(TEXTS)), polars.Series(neardup.minhash(TEXTS)), list(neardup.minhash(TEXTS)):
+            self.assertEqual(neardup.dedupe(values), list(STAY))
+
+    def test_refused(self):
+        for name, table in tables().items():
+            self.assertRaisesRegex(TypeError, "text='body'|text='id'", neardup.dedupe, table)
+            if name != "dicts":
+                self.assertRaises(TypeError, neardup.minhash, table)
+                self.assertRaises(TypeError, neardup.pairs, table, 0.8)
+                self.assertRaises(TypeError, neardup.Lexicon.learn, table)
+            if name != "a reader":
+                self.assertRaisesRegex(ValueError, "no column 'text'", neardup.dedupe, table, text="text")
+        self.assertRaisesRegex(TypeError, "collect", neardup.dedupe, polars.DataFrame(DOCUMENTS).lazy(), text="body")
+        self.assertRaisesRegex(TypeError, "streaming", neardup.dedupe, datasets.Dataset(DOCUMENTS).to_iterable_dataset(), text="body")
+        self.assertRaisesRegex(TypeError, "one of its tables", neardup.dedupe, datasets.DatasetDict(train=datasets.Dataset(DOCUMENTS)), text="body")
+        self.assertRaises(TypeError, neardup.minhash, pyarrow.array([1, 2]))
+        self.assertRaises(TypeError, neardup.minhash, pyarrow.array([["a"]]))
+
+    def test_functions(self):
+        """As a function of DuckDB, for a value at a time and for a column."""
+        database = duckdb.connect()
+        database.create_function("one", lambda text: neardup.minhash(text), ["VARCHAR"], "BLOB")
+        database.create_function("many", lambda texts: pyarrow.array(neardup.minhash(texts)), ["VARCHAR"], "BLOB", type="arrow")
+        for call in "one", "many":
+            found = database.execute(f"SELECT {call}(body) FROM DOCUMENTS WHERE body <> ''").fetchall()
+            self.assertEqual([row[0] for row in found], [neardup.minhash(text) for text in TEXTS if text])
+
+    def test_progress(self):
+        with tqdm.tqdm(total=len(TEXTS), disable=None) as bar:
+            neardup.dedupe(DOCUMENTS, text="body", progress=bar.update)
+        self.assertEqual(bar.n, 0 if bar.disable else len(TEXTS))
+
+    def test_end(self):
+        """Arrays that are left when the interpreter ends, or whose reader fails, are freed."""
+        program = """if True:
+            import neardup, pyarrow, polars
+            kept = [pyarrow.array(neardup.minhash(["a b c"] * 1000)), polars.Series(neardup.shingles(["a b c"] * 1000))]
+            capsules = neardup.minhash(["a b"]).__arrow_c_array__()
+            for wrong in lambda v: pyarrow.array(v, pyarrow.int64()), lambda v: pyarrow.table(v):
+                try:
+                    wrong(neardup.minhash(["a"]))
+                except Exception:
+                    print("refused")"""
+        self.assertEqual(subprocess.run([sys.executable, "-c", program], cwd=HERE, capture_output=True, text=True, check=True).stdout, "refused\n" * 2)
+
+    def test_page(self):
+        page = (pathlib.Path(__file__).parents[2] / "doc/reference/python.md").read_text(encoding="utf-8")
+        [(program, output)] = re.findall(r"^```python\n(.*?)^```\n```output\n(.*?)^```", page, re.M | re.S)
+        self.assertEqual(subprocess.run([sys.executable, "-c", program], cwd=HERE, capture_output=True, text=True, check=True).stdout, output)
+
+    def test_wheel(self):
+        wheel = importlib.metadata.distribution("neardup")
+        self.assertEqual(wheel.version, neardup.__version__)
+        self.assertIsNone(wheel.requires)
+        names = {file.name for file in wheel.files}
+        self.assertLessEqual({"LICENSE", "LICENSE.utf8proc", "LICENSE.xxHash", "py.typed", "libneardup.so.0"}, names)
+
+    def test_checkers(self):
+        folder = pathlib.Path(neardup.__file__).parent
+        for checker in ("mypy", "--strict", "--cache-dir", os.devnull), ("ruff", "check", "--no-cache", "--line-length", "160"):
+            found = subprocess.run([sys.executable, "-m", *checker, folder], cwd="/", capture_output=True, text=True, check=False)
+            self.assertEqual(found.returncode, 0, found.stdout + found.stderr)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    result = unittest.TextTestRunner(resultclass=Tap, stream=sys.stderr, verbosity=0).run(unittest.defaultTestLoader.loadTestsFromTestCase(Tables))
+    sys.exit(not result.wasSuccessful())
