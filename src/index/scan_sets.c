@@ -69,24 +69,37 @@ typedef struct Comparison
 {
 	const uint64 *element; /* of the query, that are left */
 	uint32 left;
+	uint32 rest; /* elements of the set in later parts */
 	uint32 shared;
+	uint64 needed;
 } Comparison;
 
 /* An ElementVisitor. */
-static void
+static bool
 compare_elements(void *state, const uint64 *element, uint32 count)
 {
 	Comparison *c = state;
+	uint64 later;
 
-	c->shared += set_shared(&c->element, &c->left, element, count);
+	c->rest -= count;
+	later = c->shared + (uint64) c->rest;
+	c->shared += set_shared(&c->element, &c->left, element, count,
+							c->needed > later ? c->needed - later : 0);
+	return c->left > 0 && c->shared + (uint64) Min(c->left, c->rest) >= c->needed;
 }
 
-/* Counts what a query shares with the set of a record; false if upkeep has replaced it. */
+/*
+ * Counts what a query shares with the set of a record, or less than needed if it is less.  Returns
+ * false if upkeep has replaced it.
+ */
 static bool
 count_shared(const ElementSource *source, const SetQuery *query, const SetRecord *record,
-			 uint32 *shared)
+			 uint64 needed, uint32 *shared)
 {
-	Comparison c = {.element = query->element, .left = query->count};
+	Comparison c = {.element = query->element,
+					.left = query->count,
+					.rest = record->count,
+					.needed = needed};
 
 	if (!elements_read(source, record, compare_elements, &c))
 		return false;
@@ -110,16 +123,17 @@ match_pending(Search *s, const ElementSource *source, const SetPending *pending)
 	const SetQuery *query = s->query->set;
 	const SetQuery *origin = s->query->set_origin;
 	uint32 size = pending->record.count;
+	uint64 needed = set_overlap(query, size);
 	uint32 shared;
 	int distance = 0;
 
 	if (match_of(s->query->nearest, &pending->tid) >= s->found->ceiling)
 		return true;
-	if (!count_shared(source, query, &pending->record, &shared))
+	if (!count_shared(source, query, &pending->record, needed, &shared))
 		return false;
-	if (set_measure(query, shared, size) < query->threshold)
+	if (shared < needed)
 		return true;
-	if (origin != NULL && !count_shared(source, origin, &pending->record, &shared))
+	if (origin != NULL && !count_shared(source, origin, &pending->record, 0, &shared))
 		return false;
 	if (s->query->by_distance)
 		distance =

@@ -30,8 +30,8 @@ typedef struct ElementSource
 	KeptPage *kept; /* or NULL: no page stays pinned */
 } ElementSource;
 
-/* Receives the next elements of a set. */
-typedef void (*ElementVisitor)(void *state, const uint64 *element, uint32 count);
+/* Receives the next elements of a set; returns whether it takes more. */
+typedef bool (*ElementVisitor)(void *state, const uint64 *element, uint32 count);
 
 extern MapEntry documents_entry(const SignatureHeader *shape, Page page, uint32 stride);
 extern void elements_place(const SegmentRoot *root, Page page, SetRecord *record);

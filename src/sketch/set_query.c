@@ -32,14 +32,14 @@ set_bitmap(const uint64_t *element, uint32_t count)
 }
 
 /*
- * Returns how many elements a set X shares with a part of another; drops from X the elements
- * that no later part can hold.
+ * Returns how many elements a set X shares with a part of another, or a number less than needed;
+ * drops from X the elements that no later part can hold.
  */
 uint32_t
-set_shared(const uint64_t **x, uint32_t *nx, const uint64_t *y, uint32_t ny)
+set_shared(const uint64_t **x, uint32_t *nx, const uint64_t *y, uint32_t ny, uint64_t needed)
 {
 	Overlap o = {.x = *x, .y = y, .end_x = *nx, .end_y = ny};
-	uint32_t shared = (uint32_t) overlap_count(&o, 0, overlap_key_unsigned);
+	uint32_t shared = (uint32_t) overlap_count(&o, needed, overlap_key_unsigned);
 
 	*x += o.i;
 	*nx -= (uint32_t) o.i;

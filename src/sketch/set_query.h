@@ -26,7 +26,8 @@ typedef struct SetQuery
 
 extern void set_mix(const int64_t *element, uint32_t count, uint64_t *mixed);
 extern SetBitmap set_bitmap(const uint64_t *element, uint32_t count);
-extern uint32_t set_shared(const uint64_t **x, uint32_t *nx, const uint64_t *y, uint32_t ny);
+extern uint32_t set_shared(const uint64_t **x, uint32_t *nx, const uint64_t *y, uint32_t ny,
+						   uint64_t needed);
 
 /* Returns the measure of a set of `count` elements that shares `shared` with the query. */
 static inline double

@@ -36,8 +36,8 @@ test_shared(void)
 				if (mixed[s][i - 1] >= mixed[s][i])
 					CHECK(!"ascending");
 		}
-		shared = set_shared(&at, &left, mixed[1], part);
-		shared += set_shared(&at, &left, mixed[1] + part, n[1] - part);
+		shared = set_shared(&at, &left, mixed[1], part, 0);
+		shared += set_shared(&at, &left, mixed[1] + part, n[1] - part, 0);
 		CHECK(shared == common);
 		CHECK(bitmap_shared_most(&bitmap[0], n[0], &bitmap[1], n[1]) >= common);
 	}
