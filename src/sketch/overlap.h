@@ -44,6 +44,7 @@ overlap_similarity(Measure measure, uint64_t shared, uint64_t x, uint64_t y)
 extern uint64_t overlap_needed(Measure measure, uint64_t x, uint64_t y, double threshold);
 extern void overlap_sizes(Measure measure, uint64_t x, double threshold, uint64_t *least,
 						  uint64_t *most);
+extern double overlap_steps(double x, double y, double needed);
 
 /* ---- Ascending arrays ----------------------------------------------------------- */
 

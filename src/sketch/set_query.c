@@ -3,6 +3,8 @@
  */
 #include "sketch/set_query.h"
 
+#include <math.h>
+
 #include "base/hash.h"
 #include "sketch/bag.h"
 
@@ -29,6 +31,22 @@ set_bitmap(const uint64_t *element, uint32_t count)
 	for (uint32_t i = 0; i < count; i++)
 		bitmap.word[element[i] >> 6 & 1] |= UINT64_C(1) << (element[i] & 63);
 	return bitmap;
+}
+
+/*
+ * Returns the probability that bitmaps let two sets of these sizes pass that share nothing, where
+ * they need `needed` elements: that few enough bits differ, whose number is about normal.
+ */
+double
+bitmap_passes(double nx, double ny, double needed)
+{
+	double in_x = 1 - pow(1 - 1.0 / BITMAP_BITS, nx);
+	double in_y = 1 - pow(1 - 1.0 / BITMAP_BITS, ny);
+	double differ = BITMAP_BITS * (in_x * (1 - in_y) + in_y * (1 - in_x));
+	double deviation = 2 * sqrt(BITMAP_BITS * in_x * (1 - in_x) * in_y * (1 - in_y)) + 0.5;
+	double most = nx + ny - 2 * needed;
+
+	return 0.5 * erfc((differ - most) / deviation * M_SQRT1_2);
 }
 
 /*
