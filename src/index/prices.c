@@ -37,19 +37,20 @@ static SearchPlan
 plan_of_sets(const IndexMeta *meta, const SegmentEntry *entry, int distance)
 {
 	uint32 per_page = documents_per_page(meta_stride(meta));
-	double part = (double) distance / SET_DISTANCES;
-	double lists = entry->near_length * part + 1;
+	double part = distance < 0 ? 1 : (double) distance / SET_DISTANCES;
+	double size = entry->near_length;
+	double lists = size * part + 1;
+	SetPrice price = set_price(MEASURE_RESEMBLANCE, size, size, 1 - part);
 	SearchPlan scan = {.method = SEARCH_SCAN,
-					   .pages = entry->documents / per_page + entry->documents * SET_BITMAP_PART,
-					   .cost =
-						   entry->documents * (SET_RECORD_NS + SET_BITMAP_PART * SET_COMPARE_NS)};
+					   .pages = entry->documents / per_page + entry->documents * price.pages,
+					   .cost = entry->documents * price.ns};
 	SearchPlan plan = {.method = SEARCH_PROBE, .groups = (int) lists};
 
 	/* The lists that are read are the shortest. */
 	plan.postings = lists * (1 + entry->own_length * part);
-	plan.pages = entry->near_length + 2 * part * lists + 1;
-	plan.cost = entry->near_length * SET_LIST_NS + plan.postings * SET_POSTING_NS +
-		lists * part * SET_COMPARE_NS;
+	plan.pages = size + 2 * part * lists + 1;
+	plan.cost = size * SET_LENGTH_NS + lists * (SET_LIST_NS + part * price.ns) +
+		plan.postings * SET_POSTING_NS;
 	return distance < 0 || entry->groups == 0 || plan.cost > scan.cost ? scan : plan;
 }
 

@@ -272,8 +272,8 @@ search_nearest(Search *s, Segment *segment)
 	Nearest n = {.s = s, .segment = segment, .end = SET_DISTANCE_MAX, .page = PG_UINT32_MAX};
 	uint64 before = s->report->pages;
 
-	s->report->plan.cost =
-		segment->root.documents * (SET_RECORD_NS + SET_BITMAP_PART * SET_COMPARE_NS);
+	s->report->plan.cost = s->query->set->count *
+		(SET_LENGTH_NS + SET_LIST_NS + (segment->root.own_length + 1) * SET_POSTING_NS);
 	if (s->query->filter != NULL && s->query->method == SEARCH_AUTO && search_by_keys(s, segment))
 		return;
 	if (segment->grouping.groups == 0)

@@ -50,7 +50,7 @@ plan_for_lengths(Search *s, Segment *segment, QueryBucket *bucket)
 
 /*
  * Reads the plan's buckets and compares the candidates; scans the segment if there are too
- * many.  Returns false instead if there are more postings than postings_max.
+ * many: sets, which may be candidates once for each hit, as memory has room for.  Returns false instead if there are more postings than postings_max.
  */
 bool
 search_probe(Search *s, Segment *segment, const QueryBucket *bucket, double postings_max)
@@ -58,7 +58,7 @@ search_probe(Search *s, Segment *segment, const QueryBucket *bucket, double post
 	PostingReader r;
 
 	postings_read(&r, s->index, segment, s->report, &s->report->plan, bucket, postings_max,
-				  postings_candidates_max(segment));
+				  search_is_of_sets(s) ? candidates_room() : postings_candidates_max(segment));
 	if (r.too_many)
 	{
 		s->report->plan.method = SEARCH_SCAN;

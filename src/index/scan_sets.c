@@ -69,24 +69,37 @@ typedef struct Comparison
 {
 	const uint64 *element; /* of the query, that are left */
 	uint32 left;
+	uint32 rest; /* elements of the set in later parts */
 	uint32 shared;
+	uint64 needed;
 } Comparison;
 
 /* An ElementVisitor. */
-static void
+static bool
 compare_elements(void *state, const uint64 *element, uint32 count)
 {
 	Comparison *c = state;
+	uint64 later;
 
-	c->shared += set_shared(&c->element, &c->left, element, count);
+	c->rest -= count;
+	later = c->shared + (uint64) c->rest;
+	c->shared += set_shared(&c->element, &c->left, element, count,
+							c->needed > later ? c->needed - later : 0);
+	return c->left > 0 && c->shared + (uint64) Min(c->left, c->rest) >= c->needed;
 }
 
-/* Counts what a query shares with the set of a record; false if upkeep has replaced it. */
+/*
+ * Counts what a query shares with the set of a record, or less than needed if it is less.  Returns
+ * false if upkeep has replaced it.
+ */
 static bool
 count_shared(const ElementSource *source, const SetQuery *query, const SetRecord *record,
-			 uint32 *shared)
+			 uint64 needed, uint32 *shared)
 {
-	Comparison c = {.element = query->element, .left = query->count};
+	Comparison c = {.element = query->element,
+					.left = query->count,
+					.rest = record->count,
+					.needed = needed};
 
 	if (!elements_read(source, record, compare_elements, &c))
 		return false;
@@ -110,16 +123,17 @@ match_pending(Search *s, const ElementSource *source, const SetPending *pending)
 	const SetQuery *query = s->query->set;
 	const SetQuery *origin = s->query->set_origin;
 	uint32 size = pending->record.count;
+	uint64 needed = set_overlap(query, size);
 	uint32 shared;
 	int distance = 0;
 
 	if (match_of(s->query->nearest, &pending->tid) >= s->found->ceiling)
 		return true;
-	if (!count_shared(source, query, &pending->record, &shared))
+	if (!count_shared(source, query, &pending->record, needed, &shared))
 		return false;
-	if (set_measure(query, shared, size) < query->threshold)
+	if (shared < needed)
 		return true;
-	if (origin != NULL && !count_shared(source, origin, &pending->record, &shared))
+	if (origin != NULL && !count_shared(source, origin, &pending->record, 0, &shared))
 		return false;
 	if (s->query->by_distance)
 		distance =
@@ -197,12 +211,26 @@ search_expect_hits(Search *s, Segment *segment, HitCounter *counter)
 
 /* ---- Segments ----------------------------------------------------------- */
 
-/* Nanoseconds to sort a hit, and to look at a candidate. */
+/* Nanoseconds to sort a hit, and to find the document of a candidate. */
 #define SORT_NS 8.0
 #define CANDIDATE_NS 60.0
 
-/* Bitmaps let all sets pass if the query has at least this many elements. */
-#define BITMAP_LARGE 150
+/* Nanoseconds to look at a record, to find a page of elements, and for a step through them. */
+#define RECORD_NS 15.0
+#define PAGE_NS 300.0
+#define STEP_NS 4.0
+
+/* Returns the price of a set of y elements for a query of x, both of which look random. */
+SetPrice
+set_price(Measure measure, double x, double y, double threshold)
+{
+	double needed = (double) overlap_needed(measure, (uint64_t) x, (uint64_t) y, threshold);
+	double passes = bitmap_passes(x, y, needed);
+	double steps = overlap_steps(x, y, needed);
+	double pages = passes * (1 + y / ELEMENTS_PER_PAGE * steps / overlap_steps(x, y, 0));
+
+	return (SetPrice){.ns = RECORD_NS + pages * PAGE_NS + passes * steps * STEP_NS, .pages = pages};
+}
 
 /* Returns how many pages of documents begin with a size less than this; or false. */
 static bool
@@ -265,17 +293,19 @@ set_sort_buckets(QueryBucket *bucket, uint32 count)
 #define HITS_MAX 255
 
 /*
- * Sets the cheapest plan for the query's lists in the order of their lengths, if `overlap`
- * elements must be shared and `documents` documents, a share of all, have the right size.
+ * Sets the cheapest plan for the query's lists in the order of their lengths, which were looked up,
+ * if `overlap` elements must be shared and `documents` documents, a share of all, have the right
+ * size, and this price each.
  */
 static void
 choose_lists(SearchPlan *plan, const SetQuery *query, const QueryBucket *bucket, uint64 overlap,
-			 double documents, double share)
+			 double documents, double share, double price)
 {
 	uint32 n = query->count;
 	uint64 usual = set_overlap(query, n);
 	double postings = 0;
 
+	plan->cost += n * SET_LENGTH_NS;
 	for (uint32 lists = 1; lists <= n; lists++)
 	{
 		int count = lists + overlap <= n ? 0 : (int) Min(lists + overlap - n, HITS_MAX);
@@ -291,8 +321,8 @@ choose_lists(SearchPlan *plan, const SetQuery *query, const QueryBucket *bucket,
 		sorted = count == 1 ? postings * share : documents * poisson_tail(mean, count);
 		/* Those of the query's size stand for all. */
 		candidates = documents * poisson_tail(mean, Min(usual + lists - n, HITS_MAX));
-		cost = lists * SET_LIST_NS + postings * SET_POSTING_NS + sorted * SORT_NS +
-			candidates * CANDIDATE_NS;
+		cost = n * SET_LENGTH_NS + lists * SET_LIST_NS + postings * SET_POSTING_NS +
+			sorted * SORT_NS + candidates * (CANDIDATE_NS + price);
 		if (cost < plan->cost)
 			*plan = (SearchPlan){.method = lists == n ? SEARCH_MERGE : SEARCH_PROBE,
 								 .groups = lists,
@@ -333,24 +363,26 @@ search_pages(Search *s, Segment *segment, uint32 first, uint32 end)
 	SearchPlan *plan = &s->report->plan;
 	double documents = (double) (end - first) * s->per_page;
 	uint64 overlap = set_overlap(query, s->least);
-	double passed = query->count < BITMAP_LARGE ? SET_BITMAP_PART : 1;
+	double size = Max(s->least, Min(s->most, segment->root.near_length));
+	SetPrice price = set_price(query->measure, query->count, size, query->threshold);
 	QueryBucket *bucket = NULL;
 
 	*plan = (SearchPlan){.method = SEARCH_SCAN,
 						 .from = first * s->per_page,
 						 .end = end * s->per_page,
-						 .candidates = documents * passed,
-						 .cost = documents * (SET_RECORD_NS + passed * SET_COMPARE_NS)};
+						 .candidates = documents,
+						 .cost = documents * price.ns};
 	/* A method that reads lists is taken at its word. */
 	if (s->query->method == SEARCH_MERGE || s->query->method == SEARCH_PROBE)
 		plan->cost = INFINITY;
 	if (g->groups > 0 && overlap > 0 && s->query->method != SEARCH_SCAN &&
-		s->query->method != SEARCH_KEYS && query->count * SET_LIST_NS < plan->cost)
+		s->query->method != SEARCH_KEYS && query->count * SET_LENGTH_NS < plan->cost)
 	{
 		bucket = set_buckets(query, g);
 		postings_lengths(s->index, segment, s->report, bucket, query->count);
 		set_sort_buckets(bucket, query->count);
-		choose_lists(plan, query, bucket, overlap, documents, documents / Max(segment->numbers, 1));
+		choose_lists(plan, query, bucket, overlap, documents, documents / Max(segment->numbers, 1),
+					 price.ns);
 	}
 	if (s->query->filter != NULL &&
 		(s->query->method == SEARCH_KEYS || s->query->method == SEARCH_AUTO) &&

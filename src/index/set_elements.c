@@ -116,7 +116,8 @@ elements_put(SegmentRoot *root, Page page, const uint64 *element, uint32 count,
 
 /*
  * Passes on those of the elements of a set that are on its first page, while that is locked, and
- * sets the record to what follows.  Returns false if upkeep has replaced the segment or tail.
+ * sets the record to what follows and is wanted.  Returns false if upkeep has replaced the segment
+ * or tail.
  */
 static bool
 read_some(const ElementSource *source, SetRecord *rest, ElementVisitor visit, void *state)
@@ -133,7 +134,8 @@ read_some(const ElementSource *source, SetRecord *rest, ElementVisitor visit, vo
 	if (rest->offset >= info->count)
 		page_corrupt(source->index, BufferGetBlockNumber(buffer), "set beyond the end of its page");
 	part = Min(rest->count, info->count - rest->offset);
-	visit(state, page_elements(BufferGetPage(buffer)) + rest->offset, part);
+	if (!visit(state, page_elements(BufferGetPage(buffer)) + rest->offset, part))
+		rest->count = part;
 	rest->page = tail ? info->next : rest->page + 1;
 	rest->offset = 0;
 	rest->count -= part;
@@ -142,7 +144,7 @@ read_some(const ElementSource *source, SetRecord *rest, ElementVisitor visit, vo
 	return true;
 }
 
-/* Passes all elements of a set on, as read_some() does. */
+/* Passes the elements of a set on, as read_some() does. */
 bool
 elements_read(const ElementSource *source, const SetRecord *record, ElementVisitor visit,
 			  void *state)
@@ -156,13 +158,14 @@ elements_read(const ElementSource *source, const SetRecord *record, ElementVisit
 }
 
 /* An ElementVisitor: appends to an array. */
-static void
+static bool
 append(void *state, const uint64 *element, uint32 count)
 {
 	uint64 **to = state;
 
 	memcpy(*to, element, count * sizeof(uint64));
 	*to += count;
+	return true;
 }
 
 /* Reports an error if a record that is damaged says that a set is larger than the index. */

@@ -30,8 +30,8 @@ typedef struct ElementSource
 	KeptPage *kept; /* or NULL: no page stays pinned */
 } ElementSource;
 
-/* Receives the next elements of a set. */
-typedef void (*ElementVisitor)(void *state, const uint64 *element, uint32 count);
+/* Receives the next elements of a set; returns whether it takes more. */
+typedef bool (*ElementVisitor)(void *state, const uint64 *element, uint32 count);
 
 extern MapEntry documents_entry(const SignatureHeader *shape, Page page, uint32 stride);
 extern void elements_place(const SegmentRoot *root, Page page, SetRecord *record);
@@ -50,15 +50,19 @@ extern uint32 elements_part(const ElementSource *source, SetRecord *rest, uint64
 
 /* ---- Prices (scan_sets.c, prices.c) ------------------------------------------ */
 
-/* Nanoseconds to look up a list and its length, for a posting, to look at the record of a
- * document, and to compare its elements. */
-#define SET_LIST_NS 250.0
+/* Nanoseconds to look up the length of a list, to read a list, and for a posting. */
+#define SET_LENGTH_NS 250.0
+#define SET_LIST_NS 150.0
 #define SET_POSTING_NS 1.5
-#define SET_RECORD_NS 15.0
-#define SET_COMPARE_NS 300.0
 
-/* Of the sets that size alone lets pass, bitmaps let pass this part. */
-#define SET_BITMAP_PART 0.05
+/* What it takes to look at a document that does not match, whose record may show it. */
+typedef struct SetPrice
+{
+	double ns;
+	double pages; /* of elements */
+} SetPrice;
+
+extern SetPrice set_price(Measure measure, double x, double y, double threshold);
 
 /* ---- Postings (set_sort.c) -------------------------------------------------- */
 

@@ -6,6 +6,8 @@
  */
 #include "sketch/overlap.h"
 
+#include <math.h>
+
 /* Returns a whole number from 1 to `most` that is near x. */
 static uint64_t
 near_number(double x, uint64_t most)
@@ -77,4 +79,22 @@ overlap_sizes(Measure measure, uint64_t x, double threshold, uint64_t *least, ui
 		while (*most >= *least && !sizes_match(measure, x, *most, threshold))
 			(*most)--;
 	}
+}
+
+/* A number that is looked up takes about this many steps for each time that it halves what it is sought in. */
+#define STEPS_PER_HALVING 2.2
+
+/*
+ * Returns about how many steps overlap_count() takes for sets of these sizes that share little,
+ * until it finds that what is left is not enough.
+ */
+double
+overlap_steps(double x, double y, double needed)
+{
+	double lesser = Max(Min(x, y), 1);
+	double ratio = Max(x, y) / lesser;
+	double all =
+		ratio > OVERLAP_FAR ? lesser * STEPS_PER_HALVING * log2(ratio) : lesser + lesser * ratio;
+
+	return all * Max(0, lesser - needed + 1) / (lesser + 1);
 }

@@ -44,6 +44,7 @@ overlap_similarity(Measure measure, uint64_t shared, uint64_t x, uint64_t y)
 extern uint64_t overlap_needed(Measure measure, uint64_t x, uint64_t y, double threshold);
 extern void overlap_sizes(Measure measure, uint64_t x, double threshold, uint64_t *least,
 						  uint64_t *most);
+extern double overlap_steps(double x, double y, double needed);
 
 /* ---- Ascending arrays ----------------------------------------------------------- */
 
@@ -92,7 +93,7 @@ overlap_one(void *state, size_t i, size_t j)
 }
 
 /* If an array has this many times the rest of the other, these numbers are looked up in it. */
-#define OVERLAP_FAR 16
+#define OVERLAP_FAR 8
 
 /* Returns the first place from `at` on whose number is not less than this: near ones are found soonest. */
 OVERLAP_INLINE size_t
@@ -105,16 +106,9 @@ overlap_find(const void *array, size_t at, size_t end, uint64_t number, OverlapK
 		at += step;
 		step *= 2;
 	}
-	end = Min(at + step, end);
-	while (at < end)
-	{
-		size_t middle = at + (end - at) / 2;
-
-		if (key(array, middle) < number)
-			at = middle + 1;
-		else
-			end = middle;
-	}
+	/* Halves without a branch, which none could predict. */
+	for (size_t left = Min(step, end - at); left > 0; left /= 2)
+		at += key(array, at + left / 2) < number ? left - left / 2 : 0;
 	return at;
 }
 

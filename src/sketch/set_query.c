@@ -3,6 +3,8 @@
  */
 #include "sketch/set_query.h"
 
+#include <math.h>
+
 #include "base/hash.h"
 #include "sketch/bag.h"
 
@@ -32,14 +34,30 @@ set_bitmap(const uint64_t *element, uint32_t count)
 }
 
 /*
- * Returns how many elements a set X shares with a part of another; drops from X the elements
- * that no later part can hold.
+ * Returns the probability that bitmaps let two sets of these sizes pass that share nothing, where
+ * they need `needed` elements: that few enough bits differ, whose number is about normal.
+ */
+double
+bitmap_passes(double nx, double ny, double needed)
+{
+	double in_x = 1 - pow(1 - 1.0 / BITMAP_BITS, nx);
+	double in_y = 1 - pow(1 - 1.0 / BITMAP_BITS, ny);
+	double differ = BITMAP_BITS * (in_x * (1 - in_y) + in_y * (1 - in_x));
+	double deviation = 2 * sqrt(BITMAP_BITS * in_x * (1 - in_x) * in_y * (1 - in_y)) + 0.5;
+	double most = nx + ny - 2 * needed;
+
+	return 0.5 * erfc((differ - most) / deviation * M_SQRT1_2);
+}
+
+/*
+ * Returns how many elements a set X shares with a part of another, or a number less than needed;
+ * drops from X the elements that no later part can hold.
  */
 uint32_t
-set_shared(const uint64_t **x, uint32_t *nx, const uint64_t *y, uint32_t ny)
+set_shared(const uint64_t **x, uint32_t *nx, const uint64_t *y, uint32_t ny, uint64_t needed)
 {
 	Overlap o = {.x = *x, .y = y, .end_x = *nx, .end_y = ny};
-	uint32_t shared = (uint32_t) overlap_count(&o, 0, overlap_key_unsigned);
+	uint32_t shared = (uint32_t) overlap_count(&o, needed, overlap_key_unsigned);
 
 	*x += o.i;
 	*nx -= (uint32_t) o.i;

@@ -8,10 +8,12 @@
 
 #include "sketch/overlap.h"
 
+#define BITMAP_BITS 128
+
 /* A bit for each of the values that the low bits of elements have. */
 typedef struct SetBitmap
 {
-	uint64_t word[2];
+	uint64_t word[BITMAP_BITS / 64];
 } SetBitmap;
 
 /* The sets Y whose measure is at least the threshold; of threshold 0: all. */
@@ -26,7 +28,9 @@ typedef struct SetQuery
 
 extern void set_mix(const int64_t *element, uint32_t count, uint64_t *mixed);
 extern SetBitmap set_bitmap(const uint64_t *element, uint32_t count);
-extern uint32_t set_shared(const uint64_t **x, uint32_t *nx, const uint64_t *y, uint32_t ny);
+extern double bitmap_passes(double nx, double ny, double needed);
+extern uint32_t set_shared(const uint64_t **x, uint32_t *nx, const uint64_t *y, uint32_t ny,
+						   uint64_t needed);
 
 /* Returns the measure of a set of `count` elements that shares `shared` with the query. */
 static inline double

@@ -11,8 +11,6 @@
 #include "types/schemes.h"
 #include "types/texts.h"
 
-#include "sketch/bag.h"
-
 /*
  * A stored value: this header, count ascending elements and, if the flag is set, count
  * frequencies.  The flag is set unless all frequencies are 1, so equal values are equal

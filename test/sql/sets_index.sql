@@ -180,5 +180,20 @@ SELECT count(*) AS wrong FROM generate_series(1, 200) i, LATERAL (
 		   (SELECT array_agg(id ORDER BY id) FROM parted WHERE containment(s, to_shingles(ARRAY[i, i + 1, i + 2, 3])) >= 0.75) AS there) q
  WHERE found IS DISTINCT FROM there;
 
+-- The price of comparing knows the sizes: large sets are found by lists, small ones by a scan unless their
+-- bitmaps let all pass.
+CREATE TABLE sized (s shingles) WITH (autovacuum_enabled = off);
+CREATE INDEX sized_s ON sized USING neardup (s);
+CREATE FUNCTION ways(elements int) RETURNS TABLE (size int, threshold float8, way text, looked_at int) LANGUAGE plpgsql AS $$
+BEGIN
+	TRUNCATE sized;
+	INSERT INTO sized SELECT to_shingles(ARRAY(SELECT i * 10000 + e FROM generate_series(1, elements) e)) FROM generate_series(1, 600) i;
+	REINDEX INDEX sized_s;
+	RETURN QUERY SELECT elements, t, e.method, e.candidates::int
+		FROM unnest('{0.8,0.1}'::float8[]) t, neardup_explain('sized_s', near(to_shingles(ARRAY(SELECT 10000 + i FROM generate_series(1, elements) i)), t)) e
+		WHERE e.segment IS NOT NULL;
+END $$;
+SELECT ways.* FROM unnest('{20,50,1000}'::int[]) n, ways(n);
+
 DROP SCHEMA sets_index CASCADE;
 DROP ROLE regress_neardup_reader;

@@ -175,6 +175,65 @@ test_arrays(void)
 	}
 }
 
+/* ---- Steps -------------------------------------------------------------------------- */
+
+static double keys;
+
+/* An OverlapKey that counts its calls. */
+static uint64_t
+counting_key(const void *array, size_t place)
+{
+	keys++;
+	return ((const uint32_t *) array)[place];
+}
+
+/* Returns how many numbers are looked at to compare arrays that share nothing. */
+static double
+count_keys(size_t n, size_t m, uint64_t needed)
+{
+	static uint32_t x[200000];
+	static uint32_t y[200000];
+	Overlap o = {.x = x, .y = y, .end_x = n, .end_y = m};
+
+	for (size_t i = 0; i < n; i++)
+		x[i] = 2 * (uint32_t) (i * (1000000000 / n) + random_below((uint32_t) (1000000000 / n)));
+	for (size_t j = 0; j < m; j++)
+		y[j] =
+			2 * (uint32_t) (j * (1000000000 / m) + random_below((uint32_t) (1000000000 / m))) + 1;
+	keys = 0;
+	CHECK(overlap_count(&o, needed, counting_key) == 0);
+	return keys;
+}
+
+/* Ten numbers among 100,000 take ten searches, and sets that cannot reach a threshold a part of a walk. */
+static void
+test_steps(void)
+{
+	static const struct
+	{
+		size_t x;
+		size_t y;
+		double threshold;
+	} cases[] = {{300, 300, 0},     {300, 300, 0.2},     {300, 300, 0.8},
+				 {3000, 3000, 0.5}, {100, 700, 0},       {10, 100000, 0},
+				 {100000, 10, 0},   {100, 10000, 0.005}, {1000, 16000, 0}};
+
+	CHECK(count_keys(10, 100000, 0) < 10 * 2 * 17);
+	CHECK(count_keys(100000, 10, 0) < 10 * 2 * 17);
+	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++)
+	{
+		size_t x = cases[c].x;
+		size_t y = cases[c].y;
+		uint64_t needed = overlap_needed(MEASURE_RESEMBLANCE, x, y, cases[c].threshold);
+		double steps = overlap_steps((double) x, (double) y, (double) needed);
+		double counted = count_keys(x, y, needed) / 2;
+
+		CHECK_MSG(counted < 1.5 * steps + 20 && counted > steps / 3,
+				  "%d, %d, %.2f: %.0f steps, %.0f expected", (int) x, (int) y, cases[c].threshold,
+				  counted, steps);
+	}
+}
+
 /* Signed numbers ascend as signed ones do. */
 static void
 test_order(void)
@@ -197,6 +256,7 @@ main(void)
 				test_bounds(measure, threshold(i), x);
 	test_extremes();
 	test_arrays();
+	test_steps();
 	test_order();
 	return unit_report();
 }

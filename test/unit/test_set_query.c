@@ -3,6 +3,8 @@
  */
 #include "sketch/set_query.h"
 
+#include <math.h>
+
 #include "random.h"
 #include "unit.h"
 
@@ -36,16 +38,50 @@ test_shared(void)
 				if (mixed[s][i - 1] >= mixed[s][i])
 					CHECK(!"ascending");
 		}
-		shared = set_shared(&at, &left, mixed[1], part);
-		shared += set_shared(&at, &left, mixed[1] + part, n[1] - part);
+		shared = set_shared(&at, &left, mixed[1], part, 0);
+		shared += set_shared(&at, &left, mixed[1] + part, n[1] - part, 0);
 		CHECK(shared == common);
 		CHECK(bitmap_shared_most(&bitmap[0], n[0], &bitmap[1], n[1]) >= common);
 	}
 }
 
+/* Bitmaps let about the expected part of pairs pass. */
+static void
+test_passes(uint32_t nx, uint32_t ny, uint32_t needed)
+{
+	uint64_t state = 5;
+	double expected = bitmap_passes(nx, ny, needed);
+	int passed = 0;
+
+	for (int round = 0; round < 1000; round++)
+	{
+		uint64_t element[2][400];
+		SetBitmap x;
+		SetBitmap y;
+
+		for (int i = 0; i < 400; i++)
+		{
+			element[0][i] = next_random(&state);
+			element[1][i] = next_random(&state);
+		}
+		x = set_bitmap(element[0], nx);
+		y = set_bitmap(element[1], ny);
+		passed += bitmap_shared_most(&x, nx, &y, ny) >= needed;
+	}
+	CHECK_MSG(fabs(passed / 1000.0 - expected) < 0.08, "%d, %d, %d: %d of 1000, %.3f expected",
+			  (int) nx, (int) ny, (int) needed, passed, expected);
+}
+
 int
 main(void)
 {
+	for (uint32_t needed = 1; needed <= 100; needed += 3)
+	{
+		test_passes(20, 20, Min(needed, 20));
+		test_passes(100, 100, needed);
+		test_passes(100, 150, needed);
+		test_passes(100, 400, needed);
+	}
 	test_shared();
 	return unit_report();
 }
