@@ -18,46 +18,31 @@
 #include "utils/rls.h"
 #include "utils/snapmgr.h"
 
-/* Raises an error unless this is a trigger of rows of a table that fires when it should. */
+/* Raises an error unless a trigger calls for a row of a table at the time that its action is for. */
 static void
-check_trigger(FunctionCallInfo fcinfo)
+check_time(const GuardCheck *check)
 {
-	TriggerData *data = (TriggerData *) fcinfo->context;
+	const TriggerData *data = check->data;
+	TriggerEvent event = data->tg_event;
+	GuardAction action = check->rule->action;
+	bool fits = TRIGGER_FIRED_AFTER(event) && !TRIGGER_FIRED_BY_DELETE(event);
 
-	if (!CALLED_AS_TRIGGER(fcinfo))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("neardup_guard_row() was not called by a trigger"),
-				 errhint("Create a trigger with neardup_guard().")));
-	if (TRIGGER_FIRED_FOR_ROW(data->tg_event) &&
-		data->tg_relation->rd_rel->relkind != RELKIND_RELATION)
+	if (data->tg_relation->rd_rel->relkind != RELKIND_RELATION)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("trigger \"%s\" cannot guard \"%s\"", data->tg_trigger->tgname,
 						RelationGetRelationName(data->tg_relation)),
 				 errdetail("It is not an ordinary table or a partition.")));
-}
-
-/* Raises an error unless the trigger fires at the time that its action is for. */
-static void
-check_time(const GuardCheck *check)
-{
-	TriggerEvent event = check->data->tg_event;
-	GuardAction action = check->rule->action;
-	const TriggerData *data = check->data;
-	bool fits = TRIGGER_FIRED_AFTER(event) && !TRIGGER_FIRED_BY_DELETE(event);
-
 	if (action == ACTION_SKIP)
 		fits |= TRIGGER_FIRED_BEFORE(event) && TRIGGER_FIRED_BY_INSERT(event);
 	if (action == ACTION_GROUP)
 		fits = TRIGGER_FIRED_AFTER(event) || !TRIGGER_FIRED_BY_DELETE(event);
-	if (fits && TRIGGER_FIRED_FOR_ROW(event))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-			 errmsg("trigger \"%s\" must fire AFTER INSERT OR UPDATE, FOR EACH ROW",
-					data->tg_trigger->tgname),
-			 errhint("Create it with neardup_guard().")));
+	if (!fits || !TRIGGER_FIRED_FOR_ROW(event))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("trigger \"%s\" must fire AFTER INSERT OR UPDATE, FOR EACH ROW",
+						data->tg_trigger->tgname),
+				 errhint("Create it with neardup_guard().")));
 }
 
 /*
@@ -68,33 +53,14 @@ check_time(const GuardCheck *check)
 static bool
 is_unchanged(GuardCheck *check)
 {
-	const GuardPlace *place = check->place;
 	TupleTableSlot *old = check->data->tg_trigslot;
 	bool is_null;
-	Datum made_by;
 
-	if (!TRIGGER_FIRED_BY_UPDATE(check->data->tg_event))
-		return false;
-	made_by = slot_getsysattr(old, MinTransactionIdAttributeNumber, &is_null);
-	if (TransactionIdIsCurrentTransactionId(DatumGetTransactionId(made_by)))
-		return false;
-	for (int i = 0; i < check->rule->withins; i++)
-		if (!guard_is_same_column(old, check->row, place->within[i]))
-			return false;
-	if (place->unless > 0 && !guard_is_same_column(old, check->row, place->unless))
-		return false;
-	return guard_holds(check, place->condition, old) &&
-		guard_is_same(place->signature, guard_value(check, place->signature, old),
-					  check->signature);
-}
-
-/* Counts the row. */
-static void
-count(const GuardCheck *check, GuardEvent event)
-{
-	GuardRule *rule = check->rule;
-
-	guard_count(&rule->counts, rule->trigger, rule->side[0].table, event);
+	return TRIGGER_FIRED_BY_UPDATE(check->data->tg_event) &&
+		!TransactionIdIsCurrentTransactionId(DatumGetTransactionId(slot_getsysattr(old,
+																				   MinTransactionIdAttributeNumber,
+																				   &is_null))) &&
+		guard_compares_alike(check, old);
 }
 
 /* Acts on a row that is stored and similar to another one. */
@@ -104,7 +70,7 @@ act(GuardCheck *check, GuardHit *hit)
 	GuardAction action = check->rule->action;
 	bool refuses = action == ACTION_REJECT || action == ACTION_SKIP;
 
-	count(check, refuses ? GUARD_REFUSED : GUARD_REPORTED);
+	guard_count(check->rule, refuses ? GUARD_REFUSED : GUARD_REPORTED);
 	if (action == ACTION_LOG)
 		guard_record(check, hit);
 	else
@@ -125,9 +91,11 @@ search_and_act(GuardCheck *check)
 	if (answer == ANSWER_SIMILAR)
 		act(check, &hit);
 	else if (answer == ANSWER_NONE)
-		count(check, GUARD_PASSED);
+		guard_count(check->rule, GUARD_PASSED);
 	return answer;
 }
+
+/* ---- Rows that are looked at again ----------------------------------------------------- */
 
 /*
  * Rows of this transaction whose guards wait for other transactions.  A statement that waits for
@@ -162,37 +130,10 @@ keep_unsure(const GuardCheck *check)
 	if (!registered)
 		RegisterXactCallback(forget_unsure, NULL);
 	registered = true;
-	row->trigger = check->data->tg_trigger->tgoid;
-	row->table = RelationGetRelid(check->data->tg_relation);
-	row->tid = check->row->tts_tid;
+	*row = (UnsureRow){check->data->tg_trigger->tgoid, RelationGetRelid(check->data->tg_relation),
+					   check->row->tts_tid};
 	unsure = lappend(unsure, row);
 	MemoryContextSwitchTo(old_context);
-}
-
-/* Checks a row that is stored. */
-static void
-check_stored(GuardCheck *check)
-{
-	/* When a deferred check runs, the row version may not exist any more. */
-	if (!guard_begin_search(check) || is_unchanged(check) ||
-		!table_tuple_satisfies_snapshot(check->data->tg_relation, check->row, SnapshotSelf))
-		return;
-	/*
-	 * Guards that may be deferred look one after another.  So a transaction in progress that has a
-	 * similar row has not looked yet.  If each waited for the other, both at their commits, one
-	 * would fail that could commit.
-	 */
-	if (check->data->tg_trigger->tgdeferrable)
-	{
-		LockDatabaseObject(TriggerRelationId, check->rule->trigger, 0, ExclusiveLock);
-		check->unfinished = UNFINISHED_IGNORE;
-	}
-	/* A worker that applies changes of a publication fires no triggers for statements. */
-	else if (check->trigger->looks_again &&
-			 SessionReplicationRole != SESSION_REPLICATION_ROLE_REPLICA)
-		check->unfinished = UNFINISHED_TELL;
-	if (search_and_act(check) == ANSWER_UNSURE)
-		keep_unsure(check);
 }
 
 /* Looks again at a row that was unsure, by its guard, unless one of them is gone. */
@@ -241,13 +182,41 @@ look_again_at_all(Oid function)
 	}
 }
 
+/* ---- The trigger ------------------------------------------------------------------------ */
+
+/* Checks a row that is stored. */
+static void
+check_stored(GuardCheck *check)
+{
+	/* When a deferred check runs, the row version may not exist any more. */
+	if (!guard_begin_search(check) || is_unchanged(check) ||
+		!table_tuple_satisfies_snapshot(check->data->tg_relation, check->row, SnapshotSelf))
+		return;
+	/*
+	 * Guards that may be deferred look one after another.  So a transaction in progress that has a
+	 * similar row has not looked yet.  If each waited for the other, both at their commits, one
+	 * would fail that could commit.
+	 */
+	if (check->data->tg_trigger->tgdeferrable)
+	{
+		LockDatabaseObject(TriggerRelationId, check->rule->trigger, 0, ExclusiveLock);
+		check->unfinished = UNFINISHED_IGNORE;
+	}
+	/* A worker that applies changes of a publication fires no triggers for statements. */
+	else if (check->trigger->looks_again &&
+			 SessionReplicationRole != SESSION_REPLICATION_ROLE_REPLICA)
+		check->unfinished = UNFINISHED_TELL;
+	if (search_and_act(check) == ANSWER_UNSURE)
+		keep_unsure(check);
+}
+
 /* Returns whether a row that is about to be stored is to be skipped. */
 static bool
 is_skipped(GuardCheck *check)
 {
 	if (!guard_begin_search(check) || guard_search(check) == ANSWER_NONE)
 		return false;
-	count(check, GUARD_REFUSED);
+	guard_count(check->rule, GUARD_REFUSED);
 	return true;
 }
 
@@ -313,7 +282,11 @@ neardup_guard_row(PG_FUNCTION_ARGS)
 	TriggerData *data = (TriggerData *) fcinfo->context;
 	GuardCheck check = {.data = data};
 
-	check_trigger(fcinfo);
+	if (!CALLED_AS_TRIGGER(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("neardup_guard_row() was not called by a trigger"),
+				 errhint("Create a trigger with neardup_guard().")));
 	if (TRIGGER_FIRED_FOR_STATEMENT(data->tg_event) && TRIGGER_FIRED_AFTER(data->tg_event) &&
 		has_guard(data))
 	{
