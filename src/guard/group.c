@@ -44,6 +44,26 @@ typedef struct Handing
 
 static Handing *handing = NULL;
 
+/*
+ * Rows that are still to follow others, for verdicts, in the order in which statements within
+ * statements would have placed them.  A chain of verdicts may be longer than a stack is deep.
+ */
+typedef struct Follower
+{
+	struct Follower *next;
+	GuardRule *rule;
+	GuardParameters list;
+} Follower;
+
+typedef struct Followers
+{
+	MemoryContext context;
+	Follower *first;
+	Follower **end; /* of those that the statement in progress has added */
+} Followers;
+
+static Followers *followers = NULL;
+
 /* ---- Locks ------------------------------------------------------------------------------ */
 
 /* Locks the rows of a scope against other placements until the transaction ends. */
@@ -257,32 +277,84 @@ guard_place_row(GuardCheck *check)
 /* ---- After a row was stored or deleted ---------------------------------------------------------- */
 
 /*
- * Executes an UPDATE that places rows again: the members of a group that is handed on or, if
- * `group` is NULL, all rows, whose groups do not count until they are placed.
+ * Runs a plan that places rows again or, without one, places the followers of a row; and then all
+ * that follow them.
  */
-pg_noinline void
-guard_place_again(const GuardRule *rule, SPIPlanPtr plan, const GuardParameters *list,
-				  const Datum *group)
+static pg_noinline void
+place_again(Handing *now, GuardRule *rule, SPIPlanPtr plan, const GuardParameters *list)
 {
 	Handing *outer = handing;
-	Handing mine = {.guarded = rule->side[0].table, .all = group == NULL};
+	Followers *outer_followers = followers;
+	Followers mine = {.end = &mine.first};
 
-	CommandCounterIncrement();
-	mine.group = mine.all ? (Datum) 0 : *group;
-	mine.since = GetCurrentCommandId(true);
 	mine.context =
-		AllocSetContextCreate(CurrentMemoryContext, "neardup group", ALLOCSET_SMALL_SIZES);
-	handing = &mine;
+		AllocSetContextCreate(CurrentMemoryContext, "neardup followers", ALLOCSET_SMALL_SIZES);
+	handing = now;
+	followers = &mine;
 	PG_TRY();
 	{
-		(void) guard_run(plan, list, SPI_OK_UPDATE, true);
+		if (plan != NULL)
+			(void) guard_run(plan, list, SPI_OK_UPDATE, true);
+		else
+			guard_follow_judged(rule, list);
+		while (mine.first != NULL)
+		{
+			Follower *follower = mine.first;
+
+			mine.first = follower->next;
+			mine.end = &mine.first;
+			guard_follow_judged(follower->rule, &follower->list);
+		}
 	}
 	PG_FINALLY();
 	{
 		handing = outer;
+		followers = outer_followers;
 	}
 	PG_END_TRY();
 	MemoryContextDelete(mine.context);
+}
+
+/*
+ * Places rows again: the members of a group that is handed on or, if `group` is NULL, all rows,
+ * whose groups do not count until they are placed.
+ */
+void
+guard_place_again(GuardRule *rule, SPIPlanPtr plan, const GuardParameters *list, const Datum *group)
+{
+	Handing now = {.guarded = rule->side[0].table, .all = group == NULL};
+
+	CommandCounterIncrement();
+	now.group = now.all ? (Datum) 0 : *group;
+	now.since = GetCurrentCommandId(true);
+	now.context =
+		AllocSetContextCreate(CurrentMemoryContext, "neardup group", ALLOCSET_SMALL_SIZES);
+	place_again(&now, rule, plan, list);
+	MemoryContextDelete(now.context);
+}
+
+/* Lets rows follow one that has got or lost a group; within a statement of a guard, later. */
+static void
+follow_judged(GuardCheck *check, bool got, TupleTableSlot *row)
+{
+	MemoryContext old_context = CurrentMemoryContext;
+	Follower *follower;
+
+	if (followers != NULL)
+		MemoryContextSwitchTo(followers->context);
+	follower = palloc(sizeof(Follower));
+	*follower = (Follower){NULL, check->rule, guard_followers(check, got, row)};
+	MemoryContextSwitchTo(old_context);
+	if (follower->list.any_null)
+		return;
+	if (followers == NULL)
+	{
+		place_again(handing, check->rule, NULL, &follower->list);
+		return;
+	}
+	follower->next = *followers->end;
+	*followers->end = follower;
+	followers->end = &follower->next;
 }
 
 /*
@@ -334,7 +406,7 @@ guard_follow_row(GuardCheck *check)
 	if (!OidIsValid(check->rule->unless.verdicts) || !moved)
 		return;
 	if (new != NULL)
-		guard_follow_judged(check, true, new);
+		follow_judged(check, true, new);
 	if (old != NULL)
-		guard_follow_judged(check, false, old);
+		follow_judged(check, false, old);
 }

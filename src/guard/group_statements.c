@@ -14,6 +14,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 #include "utils/typcache.h"
@@ -425,25 +426,38 @@ follow(const GuardRule *rule, const GuardSide *side)
 }
 
 /*
- * Places rows again after a row has got a group: those judged the same that are in other groups.
- * Or after it has lost one: the members judged the same, which may be there for that row alone,
- * and all leaders judged different, which that row alone may have kept out.
+ * Returns what follows after a row has got a group: those judged the same that are in other groups
+ * are placed again.  Or after it has lost one: the members judged the same, which may be there for
+ * that row alone, and all leaders judged different, which that row alone may have kept out.
  */
-void
-guard_follow_judged(GuardCheck *check, bool got, TupleTableSlot *row)
+GuardParameters
+guard_followers(GuardCheck *check, bool got, TupleTableSlot *row)
 {
-	GuardRule *rule = check->rule;
 	NullableDatum key = guard_get(row, &check->place->group_key);
 	NullableDatum group = guard_get(row, &check->place->group);
 	GuardParameters list;
 
 	check->row = row;
 	list = parameters(check, key.value, got, group.value);
-	if (list.any_null || key.isnull || group.isnull)
-		return;
+	list.any_null |= key.isnull || group.isnull;
+	for (int i = 0; i < list.count && !list.any_null; i++)
+	{
+		int16 length;
+		bool by_value;
+
+		get_typlenbyval(list.type[i], &length, &by_value);
+		list.value[i] = datumCopy(list.value[i], by_value, length);
+	}
+	return list;
+}
+
+/* Places followers again. */
+void
+guard_follow_judged(GuardRule *rule, const GuardParameters *list)
+{
 	guard_check_right(rule, rule->unless.verdicts, InvalidAttrNumber, ACL_SELECT, OPTION_UNLESS);
 	SPI_connect();
-	(void) guard_run(guard_plan(&rule->follow, follow, rule, NULL, &list), &list, SPI_OK_UPDATE,
+	(void) guard_run(guard_plan(&rule->follow, follow, rule, NULL, list), list, SPI_OK_UPDATE,
 					 true);
 	SPI_finish();
 }

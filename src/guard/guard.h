@@ -299,7 +299,7 @@ extern void guard_record(GuardCheck *check, const GuardHit *hit);
 extern bool guard_leads(const GuardPlace *place, TupleTableSlot *row);
 extern bool guard_is_to_be_placed(const GuardRule *rule, TupleTableSlot *row);
 extern HeapTuple guard_place_row(GuardCheck *check);
-extern void guard_place_again(const GuardRule *rule, SPIPlanPtr plan, const GuardParameters *list,
+extern void guard_place_again(GuardRule *rule, SPIPlanPtr plan, const GuardParameters *list,
 							  const Datum *group);
 extern void guard_follow_row(GuardCheck *check);
 extern void guard_lock_statement(const GuardRule *rule);
@@ -308,7 +308,8 @@ extern const char *guard_leader_condition(const GuardRule *rule);
 extern int guard_find_judged(GuardCheck *check, bool same, Datum key, Datum led, Datum **groups);
 extern bool guard_is_among(const GuardColumn *column, Datum value, const Datum *list, int count);
 extern void guard_hand_on(GuardCheck *check, Datum key, CommandId since);
-extern void guard_follow_judged(GuardCheck *check, bool got, TupleTableSlot *row);
+extern GuardParameters guard_followers(GuardCheck *check, bool got, TupleTableSlot *row);
+extern void guard_follow_judged(GuardRule *rule, const GuardParameters *list);
 extern void guard_fill_groups(GuardRule *rule, bool all);
 extern bool guard_has_member_index(const GuardRule *rule);
 extern const char *guard_member_index_statement(const GuardRule *rule);
