@@ -104,20 +104,7 @@ take(GuardCounts *entry, uint64 key, bool replace)
 	return true;
 }
 
-/* Returns the entry of a trigger, a new one if there is none. */
-static GuardCounts *
-counts_of(Oid trigger, uint64 key)
-{
-	GuardCounts *counts = all_counts();
-	uint32 first = hash_combine(MyDatabaseId, trigger);
-
-	for (uint32 i = 0; counts != NULL && i < 2 * ENTRIES; i++)
-		if (take(&counts[(first + i) % ENTRIES], key, i >= ENTRIES))
-			return &counts[(first + i) % ENTRIES];
-	return &uncounted;
-}
-
-/* Counts a row that a guard compared. */
+/* Counts a row that a guard compared, in an entry of its own, if there is one. */
 void
 guard_count(GuardRule *rule, GuardEvent event)
 {
@@ -125,7 +112,16 @@ guard_count(GuardRule *rule, GuardEvent event)
 	GuardCounts *counts = rule->counts;
 
 	if (counts == NULL || (counts != &uncounted && pg_atomic_read_u64(&counts->trigger) != key))
-		counts = rule->counts = counts_of(rule->trigger, key);
+	{
+		GuardCounts *all = all_counts();
+		uint32 first = hash_combine(MyDatabaseId, rule->trigger);
+
+		counts = &uncounted;
+		for (uint32 i = 0; all != NULL && counts == &uncounted && i < 2 * ENTRIES; i++)
+			if (take(&all[(first + i) % ENTRIES], key, i >= ENTRIES))
+				counts = &all[(first + i) % ENTRIES];
+		rule->counts = counts;
+	}
 	if (counts == &uncounted)
 		return;
 	pg_atomic_fetch_add_u64(&counts->rows[event], 1);

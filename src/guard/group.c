@@ -281,7 +281,7 @@ guard_place_row(GuardCheck *check)
  * that follow them.
  */
 static pg_noinline void
-place_again(Handing *now, GuardRule *rule, SPIPlanPtr plan, const GuardParameters *list)
+run_placement(Handing *now, GuardRule *rule, SPIPlanPtr plan, const GuardParameters *list)
 {
 	Handing *outer = handing;
 	Followers *outer_followers = followers;
@@ -329,7 +329,7 @@ guard_place_again(GuardRule *rule, SPIPlanPtr plan, const GuardParameters *list,
 	now.since = GetCurrentCommandId(true);
 	now.context =
 		AllocSetContextCreate(CurrentMemoryContext, "neardup group", ALLOCSET_SMALL_SIZES);
-	place_again(&now, rule, plan, list);
+	run_placement(&now, rule, plan, list);
 	MemoryContextDelete(now.context);
 }
 
@@ -349,7 +349,7 @@ follow_judged(GuardCheck *check, bool got, TupleTableSlot *row)
 		return;
 	if (followers == NULL)
 	{
-		place_again(handing, check->rule, NULL, &follower->list);
+		run_placement(handing, check->rule, NULL, &follower->list);
 		return;
 	}
 	follower->next = *followers->end;

@@ -169,19 +169,6 @@ look_again(const UnsureRow *unsure_row, Oid function)
 	table_close(table, NoLock);
 }
 
-/* Looks again at the rows that were unsure, after a statement. */
-static void
-look_again_at_all(Oid function)
-{
-	while (unsure != NIL)
-	{
-		UnsureRow row = *(UnsureRow *) linitial(unsure);
-
-		unsure = list_delete_first(unsure);
-		look_again(&row, function);
-	}
-}
-
 /* ---- The trigger ------------------------------------------------------------------------ */
 
 /* Checks a row that is stored. */
@@ -208,16 +195,6 @@ check_stored(GuardCheck *check)
 		check->unfinished = UNFINISHED_TELL;
 	if (search_and_act(check) == ANSWER_UNSURE)
 		keep_unsure(check);
-}
-
-/* Returns whether a row that is about to be stored is to be skipped. */
-static bool
-is_skipped(GuardCheck *check)
-{
-	if (!guard_begin_search(check) || guard_search(check) == ANSWER_NONE)
-		return false;
-	guard_count(check->rule, GUARD_REFUSED);
-	return true;
 }
 
 /* Raises an error unless the current user may read all rows of the other table. */
@@ -254,24 +231,15 @@ guard_row(GuardCheck *check)
 		result = guard_place_row(check);
 	else if (check->stored)
 		check_stored(check);
-	else if (is_skipped(check))
+	else if (guard_begin_search(check) && guard_search(check) != ANSWER_NONE)
+	{
+		/* The row is skipped. */
+		guard_count(check->rule, GUARD_REFUSED);
 		result = NULL;
+	}
 	if (check->state != NULL)
 		FreeExecutorState(check->state);
 	return result;
-}
-
-/* Has a table a guard beside a trigger that fires after statements? */
-static bool
-has_guard(const TriggerData *data)
-{
-	const TriggerDesc *triggers = data->tg_relation->trigdesc;
-
-	for (int i = 0; i < triggers->numtriggers; i++)
-		if (triggers->triggers[i].tgfoid == data->tg_trigger->tgfoid &&
-			TRIGGER_FOR_ROW(triggers->triggers[i].tgtype))
-			return true;
-	return false;
 }
 
 /* neardup_guard_row(option, ...): a trigger function. */
@@ -288,9 +256,15 @@ neardup_guard_row(PG_FUNCTION_ARGS)
 				 errmsg("neardup_guard_row() was not called by a trigger"),
 				 errhint("Create a trigger with neardup_guard().")));
 	if (TRIGGER_FIRED_FOR_STATEMENT(data->tg_event) && TRIGGER_FIRED_AFTER(data->tg_event) &&
-		has_guard(data))
+		guard_main(data->tg_trigger, data->tg_relation)->tgoid != data->tg_trigger->tgoid)
 	{
-		look_again_at_all(fcinfo->flinfo->fn_oid);
+		while (unsure != NIL)
+		{
+			UnsureRow row = *(UnsureRow *) linitial(unsure);
+
+			unsure = list_delete_first(unsure);
+			look_again(&row, fcinfo->flinfo->fn_oid);
+		}
 		return PointerGetDatum(NULL);
 	}
 	check.trigger = guard_trigger(data->tg_trigger, data->tg_relation, fcinfo->flinfo->fn_oid);

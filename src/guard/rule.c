@@ -21,14 +21,7 @@
 
 /* ---- The cache --------------------------------------------------------------- */
 
-/* An entry of the table of rules. */
-typedef struct CachedRule
-{
-	Oid trigger;
-	GuardRule *rule;
-} CachedRule;
-
-static HTAB *rules;    /* CachedRule */
+static List *rules;    /* GuardRule */
 static HTAB *triggers; /* GuardTrigger */
 static HTAB *watched;  /* OIDs of relations */
 static MemoryContext cache_context;
@@ -98,7 +91,7 @@ refresh_cache(void)
 	cache_context =
 		AllocSetContextCreate(TopMemoryContext, "neardup guards", ALLOCSET_DEFAULT_SIZES);
 	watched = new_table("neardup watched relations", sizeof(Oid), cache_context);
-	rules = new_table("neardup rules", sizeof(CachedRule), cache_context);
+	rules = NIL;
 	triggers = new_table("neardup triggers", sizeof(GuardTrigger), cache_context);
 }
 
@@ -128,30 +121,6 @@ watch(Oid relation)
 }
 
 /* ---- Making a rule --------------------------------------------------------------- */
-
-/*
- * Returns the table that a guard was made for, and sets the guard's trigger: that of the table
- * itself or, if a partition's trigger is a copy, the one that it is a copy of.
- */
-static Oid
-guard_root(Oid trigger, Oid *root)
-{
-	Relation catalog = table_open(TriggerRelationId, AccessShareLock);
-	Oid table = InvalidOid;
-
-	while (OidIsValid(trigger))
-	{
-		HeapTuple tuple = get_catalog_object_by_oid(catalog, Anum_pg_trigger_oid, trigger);
-
-		if (!HeapTupleIsValid(tuple))
-			elog(ERROR, "could not find tuple for trigger %u", trigger);
-		*root = trigger;
-		table = ((Form_pg_trigger) GETSTRUCT(tuple))->tgrelid;
-		trigger = ((Form_pg_trigger) GETSTRUCT(tuple))->tgparentid;
-	}
-	table_close(catalog, AccessShareLock);
-	return table;
-}
 
 /*
  * Must who writes a row have the right to read the other table?  Not if only the owner of both
@@ -282,20 +251,36 @@ guard_place(GuardRule *rule, Relation table)
 	return place;
 }
 
-/* Returns the rule of a guard, from the cache or newly made. */
+/*
+ * Returns the rule of a guard, from the cache or newly made.  If a partition's trigger is a copy,
+ * the guard is the trigger that it is a copy of.
+ */
 static GuardRule *
 find_rule(const Trigger *trigger, Oid function)
 {
-	Oid root = InvalidOid;
-	Oid guarded = guard_root(trigger->tgoid, &root);
-	CachedRule *cached = hash_search(rules, &root, HASH_FIND, NULL);
+	Relation catalog = table_open(TriggerRelationId, AccessShareLock);
+	Form_pg_trigger form;
+	Oid root = trigger->tgoid;
 	GuardRule *rule;
+	ListCell *cell;
 
-	if (cached != NULL)
-		return cached->rule;
-	rule = make_rule(root, guarded, trigger, function);
-	cached = hash_search(rules, &root, HASH_ENTER, NULL);
-	cached->rule = rule;
+	for (;;)
+	{
+		HeapTuple tuple = get_catalog_object_by_oid(catalog, Anum_pg_trigger_oid, root);
+
+		if (!HeapTupleIsValid(tuple))
+			elog(ERROR, "could not find tuple for trigger %u", root);
+		form = (Form_pg_trigger) GETSTRUCT(tuple);
+		if (!OidIsValid(form->tgparentid))
+			break;
+		root = form->tgparentid;
+	}
+	table_close(catalog, AccessShareLock);
+	foreach (cell, rules)
+		if (((GuardRule *) lfirst(cell))->trigger == root)
+			return lfirst(cell);
+	rule = make_rule(root, form->tgrelid, trigger, function);
+	rules = lappend(rules, rule);
 	return rule;
 }
 
