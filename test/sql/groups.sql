@@ -181,11 +181,11 @@ SELECT * FROM neardup_guard_violations('listings');
 -- A long chain of rows judged the same moves at once.
 CREATE TABLE chain (id int PRIMARY KEY, same_as int, sig minhash);
 SELECT neardup_guard('chain', 'sig', 0.9, 'group', record_in => 'same_as', unless => 'verdicts');
-INSERT INTO chain SELECT n, NULL, to_minhash(words(n)) FROM generate_series(1, 5000) n;
+INSERT INTO chain SELECT n, NULL, to_minhash(words(n)) FROM generate_series(1, 500) n;
 BEGIN;
-INSERT INTO verdicts SELECT n, n + 1, true FROM generate_series(1, 4999) n WHERE NOT EXISTS (SELECT FROM verdicts WHERE (a, b) = (n, n + 1));
+INSERT INTO verdicts SELECT n, n + 1, true FROM generate_series(1, 499) n WHERE NOT EXISTS (SELECT FROM verdicts WHERE (a, b) = (n, n + 1));
 UPDATE chain SET same_as = NULL WHERE id = 2;
-SELECT same_as, count(*) FROM chain GROUP BY 1;
+SELECT same_as, count(*) FROM chain GROUP BY 1 ORDER BY 1;
 ROLLBACK;
 DROP TABLE chain;
 
