@@ -28,26 +28,7 @@
 /* A transaction that changes rows of many tenants takes at most that many locks. */
 #define LOCKS 1024
 
-/* Rows of a table that are placed again, and the one placed last; rows may be alike in long runs. */
-typedef struct Handing
-{
-	Oid guarded;
-	bool all; /* rows of all groups; else those of one that is handed on: */
-	Datum group;
-	CommandId since; /* of all rows: those made before are still to be placed */
-	MemoryContext context;
-	bool any; /* there is a row placed last */
-	Datum signature;
-	Datum *within;
-	Datum placed; /* the group of that row */
-} Handing;
-
-static Handing *handing = NULL;
-
-/*
- * Rows that are still to follow others, for verdicts, in the order in which statements within
- * statements would have placed them.  A chain of verdicts may be longer than a stack is deep.
- */
+/* Rows that are still to follow others, for verdicts. */
 typedef struct Follower
 {
 	struct Follower *next;
@@ -55,14 +36,28 @@ typedef struct Follower
 	GuardParameters list;
 } Follower;
 
-typedef struct Followers
+/*
+ * Rows of a table that are placed again, and the one placed last: rows may be alike in long runs.
+ * Rows that follow others wait until the statement ends, in the order in which statements within
+ * statements would have placed them: a chain of verdicts may be longer than a stack is deep.
+ */
+typedef struct Placement
 {
+	Oid guarded; /* the table, or InvalidOid if rows follow one that a user has placed */
+	bool all;    /* rows of all groups; else those of one that is handed on: */
+	Datum group;
+	CommandId since;    /* of all rows: those made before are still to be placed */
+	MemoryContext last; /* of the row placed last */
+	bool any;           /* there is such a row */
+	Datum signature;
+	Datum *within;
+	Datum placed; /* the group of that row */
 	MemoryContext context;
 	Follower *first;
 	Follower **end; /* of those that the statement in progress has added */
-} Followers;
+} Placement;
 
-static Followers *followers = NULL;
+static Placement *placement = NULL;
 
 /* ---- Locks ------------------------------------------------------------------------------ */
 
@@ -114,17 +109,17 @@ guard_leads(const GuardPlace *place, TupleTableSlot *row)
 }
 
 /* Returns what is being placed again of a rule's table, or NULL. */
-static Handing *
-handing_of(const GuardRule *rule)
+static Placement *
+placement_of(const GuardRule *rule)
 {
-	return handing != NULL && handing->guarded == rule->side[0].table ? handing : NULL;
+	return placement != NULL && placement->guarded == rule->side[0].table ? placement : NULL;
 }
 
 /* Is a row, made before all rows were to be placed again, still to be placed? */
 bool
 guard_is_to_be_placed(const GuardRule *rule, TupleTableSlot *row)
 {
-	const Handing *now = handing_of(rule);
+	const Placement *now = placement_of(rule);
 	CommandId made;
 
 	if (now == NULL || !now->all)
@@ -185,7 +180,7 @@ check_group_is_kept(const GuardCheck *check)
 static bool
 is_like_last(const GuardCheck *check)
 {
-	const Handing *last = handing_of(check->rule);
+	const Placement *last = placement_of(check->rule);
 	const GuardPlace *place = check->place;
 
 	if (last == NULL || !last->any)
@@ -201,14 +196,14 @@ is_like_last(const GuardCheck *check)
 static void
 remember(const GuardCheck *check, Datum group)
 {
-	Handing *last = handing_of(check->rule);
+	Placement *last = placement_of(check->rule);
 	const GuardPlace *place = check->place;
 	MemoryContext old_context;
 
 	if (last == NULL)
 		return;
-	MemoryContextReset(last->context);
-	old_context = MemoryContextSwitchTo(last->context);
+	MemoryContextReset(last->last);
+	old_context = MemoryContextSwitchTo(last->last);
 	last->any = true;
 	last->signature = guard_copy(&place->value, check->signature.value);
 	last->placed = guard_copy(&place->group, group);
@@ -222,7 +217,7 @@ remember(const GuardCheck *check, Datum group)
 static Datum
 find_group(GuardCheck *check, Datum key)
 {
-	const Handing *now = handing_of(check->rule);
+	const Placement *now = placement_of(check->rule);
 	Datum led = now != NULL && !now->all ? now->group : key;
 	Datum *groups;
 	GuardHit hit;
@@ -281,38 +276,36 @@ guard_place_row(GuardCheck *check)
  * that follow them.
  */
 static pg_noinline void
-run_placement(Handing *now, GuardRule *rule, SPIPlanPtr plan, const GuardParameters *list)
+run_placement(Placement *now, GuardRule *rule, SPIPlanPtr plan, const GuardParameters *list)
 {
-	Handing *outer = handing;
-	Followers *outer_followers = followers;
-	Followers mine = {.end = &mine.first};
+	Placement *outer = placement;
 
-	mine.context =
-		AllocSetContextCreate(CurrentMemoryContext, "neardup followers", ALLOCSET_SMALL_SIZES);
-	handing = now;
-	followers = &mine;
+	now->context =
+		AllocSetContextCreate(CurrentMemoryContext, "neardup placement", ALLOCSET_SMALL_SIZES);
+	now->last = AllocSetContextCreate(now->context, "neardup last row", ALLOCSET_SMALL_SIZES);
+	now->end = &now->first;
+	placement = now;
 	PG_TRY();
 	{
 		if (plan != NULL)
 			(void) guard_run(plan, list, SPI_OK_UPDATE, true);
 		else
 			guard_follow_judged(rule, list);
-		while (mine.first != NULL)
+		while (now->first != NULL)
 		{
-			Follower *follower = mine.first;
+			Follower *follower = now->first;
 
-			mine.first = follower->next;
-			mine.end = &mine.first;
+			now->first = follower->next;
+			now->end = &now->first;
 			guard_follow_judged(follower->rule, &follower->list);
 		}
 	}
 	PG_FINALLY();
 	{
-		handing = outer;
-		followers = outer_followers;
+		placement = outer;
 	}
 	PG_END_TRY();
-	MemoryContextDelete(mine.context);
+	MemoryContextDelete(now->context);
 }
 
 /*
@@ -322,39 +315,35 @@ run_placement(Handing *now, GuardRule *rule, SPIPlanPtr plan, const GuardParamet
 void
 guard_place_again(GuardRule *rule, SPIPlanPtr plan, const GuardParameters *list, const Datum *group)
 {
-	Handing now = {.guarded = rule->side[0].table, .all = group == NULL};
+	Placement now = {.guarded = rule->side[0].table, .all = group == NULL};
 
 	CommandCounterIncrement();
 	now.group = now.all ? (Datum) 0 : *group;
 	now.since = GetCurrentCommandId(true);
-	now.context =
-		AllocSetContextCreate(CurrentMemoryContext, "neardup group", ALLOCSET_SMALL_SIZES);
 	run_placement(&now, rule, plan, list);
-	MemoryContextDelete(now.context);
 }
 
 /* Lets rows follow one that has got or lost a group; within a statement of a guard, later. */
 static void
 follow_judged(GuardCheck *check, bool got, TupleTableSlot *row)
 {
-	MemoryContext old_context = CurrentMemoryContext;
-	Follower *follower;
+	Placement mine = {InvalidOid};
+	MemoryContext old_context =
+		MemoryContextSwitchTo(placement != NULL ? placement->context : CurrentMemoryContext);
+	Follower *follower = palloc(sizeof(Follower));
 
-	if (followers != NULL)
-		MemoryContextSwitchTo(followers->context);
-	follower = palloc(sizeof(Follower));
 	*follower = (Follower){NULL, check->rule, guard_followers(check, got, row)};
 	MemoryContextSwitchTo(old_context);
 	if (follower->list.any_null)
 		return;
-	if (followers == NULL)
+	if (placement == NULL)
 	{
-		run_placement(handing, check->rule, NULL, &follower->list);
+		run_placement(&mine, check->rule, NULL, &follower->list);
 		return;
 	}
-	follower->next = *followers->end;
-	*followers->end = follower;
-	followers->end = &follower->next;
+	follower->next = *placement->end;
+	*placement->end = follower;
+	placement->end = &follower->next;
 }
 
 /*
