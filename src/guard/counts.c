@@ -7,7 +7,6 @@
  */
 #include "guard/guard.h"
 
-#include "access/htup_details.h"
 #include "access/table.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_trigger.h"

@@ -21,7 +21,6 @@
 #include "catalog/pg_class.h"
 #include "common/hashfn.h"
 #include "storage/lmgr.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 

@@ -339,7 +339,7 @@ find_trigger(const Guard *guard)
 
 	if (trigger == NULL)
 		elog(ERROR, "could not find trigger \"%s\"", guard->name);
-	found = guard_trigger(trigger, table, guard->function);
+	found = guard_trigger(trigger->tgoid, table, guard->function);
 	table_close(table, NoLock);
 	return found;
 }

@@ -180,7 +180,7 @@ typedef struct GuardTrigger
 	bool looks_again; /* a trigger after each statement looks again at rows that are unsure */
 } GuardTrigger;
 
-extern GuardTrigger *guard_trigger(const Trigger *trigger, Relation table, Oid function);
+extern GuardTrigger *guard_trigger(Oid trigger, Relation table, Oid function);
 extern const Trigger *guard_main(const Trigger *trigger, Relation table);
 extern GuardPlace *guard_place(GuardRule *rule, Relation table);
 extern void guard_keep_plan(SPIPlanPtr plan);

@@ -20,13 +20,11 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/partcache.h"
-#include "utils/ruleutils.h"
 #include "utils/typcache.h"
 #include "utils/varlena.h"
 
 #include "index/index.h"
 #include "rights.h"
-#include "types/objects.h"
 
 /* ---- Keys of rows --------------------------------------------------------------- */
 

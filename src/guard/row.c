@@ -13,7 +13,6 @@
 #include "catalog/pg_trigger.h"
 #include "executor/executor.h"
 #include "storage/lmgr.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rls.h"
 #include "utils/snapmgr.h"
@@ -138,33 +137,27 @@ keep_unsure(const GuardCheck *check)
 
 /* Looks again at a row that was unsure, by its guard, unless one of them is gone. */
 static void
-look_again(const UnsureRow *unsure_row, Oid function)
+look_again(UnsureRow unsure_row, Oid function)
 {
-	Relation table = table_open(unsure_row->table, AccessShareLock);
+	Relation table = table_open(unsure_row.table, AccessShareLock);
 	TupleTableSlot *row = table_slot_create(table, NULL);
-	ItemPointerData tid = unsure_row->tid;
-	bool exists = table_tuple_fetch_row_version(table, &tid, SnapshotSelf, row);
+	TriggerData data = {.tg_relation = table,
+						.tg_trigslot = row,
+						.tg_event = TRIGGER_EVENT_INSERT | TRIGGER_EVENT_ROW};
+	GuardCheck check = {.data = &data, .row = row, .stored = true};
 
-	for (int i = 0; exists && i < table->trigdesc->numtriggers; i++)
+	if (table->trigdesc != NULL)
+		check.trigger = guard_trigger(unsure_row.trigger, table, function);
+	if (check.trigger != NULL &&
+		table_tuple_fetch_row_version(table, &unsure_row.tid, SnapshotSelf, row))
 	{
-		Trigger *trigger = &table->trigdesc->triggers[i];
-		TriggerData data = {.tg_relation = table,
-							.tg_trigger = trigger,
-							.tg_trigslot = row,
-							.tg_event = TRIGGER_EVENT_INSERT | TRIGGER_EVENT_ROW};
-		GuardCheck check = {.data = &data, .row = row, .stored = true};
-
-		if (trigger->tgoid != unsure_row->trigger)
-			continue;
-		check.trigger = guard_trigger(trigger, table, function);
 		check.rule = check.trigger->rule;
 		check.place = guard_place(check.rule, table);
 		if (guard_begin_search(&check))
 			(void) search_and_act(&check);
-		if (check.state != NULL)
-			FreeExecutorState(check.state);
-		break;
 	}
+	if (check.state != NULL)
+		FreeExecutorState(check.state);
 	ExecDropSingleTupleTableSlot(row);
 	table_close(table, NoLock);
 }
@@ -263,11 +256,12 @@ neardup_guard_row(PG_FUNCTION_ARGS)
 			UnsureRow row = *(UnsureRow *) linitial(unsure);
 
 			unsure = list_delete_first(unsure);
-			look_again(&row, fcinfo->flinfo->fn_oid);
+			look_again(row, fcinfo->flinfo->fn_oid);
 		}
 		return PointerGetDatum(NULL);
 	}
-	check.trigger = guard_trigger(data->tg_trigger, data->tg_relation, fcinfo->flinfo->fn_oid);
+	check.trigger =
+		guard_trigger(data->tg_trigger->tgoid, data->tg_relation, fcinfo->flinfo->fn_oid);
 	check.rule = check.trigger->rule;
 	if (TRIGGER_FIRED_FOR_ROW(data->tg_event) || check.rule->action != ACTION_GROUP)
 		return PointerGetDatum(guard_row(&check));

@@ -214,7 +214,7 @@ make_rule(Oid root, Oid guarded, const Trigger *trigger, Oid function)
 
 	rule->trigger = root;
 	rule->context = CurrentMemoryContext;
-	rule->name = pstrdup(trigger->tgname);
+	rule->name = trigger->tgname;
 	rule->function = function;
 	rule->ball = extension_type(function, "ball");
 	rule->options = guard_options(trigger);
@@ -345,27 +345,35 @@ looks_again(const Trigger *guard, Relation table)
 	return false;
 }
 
-/* Returns a trigger that fires for rows of an open table, from the cache or newly made. */
-static GuardTrigger *
-find_trigger(const Trigger *trigger, Relation table, Oid function)
+/* Returns a copy of a trigger, which remains when the table is changed. */
+static Trigger *
+copy_of(const Trigger *trigger)
 {
+	Trigger *copy = palloc(sizeof(Trigger));
+
+	*copy = *trigger;
+	copy->tgname = pstrdup(trigger->tgname);
+	copy->tgargs = palloc((trigger->tgnargs + 1) * sizeof(char *));
+	for (int i = 0; i < trigger->tgnargs; i++)
+		copy->tgargs[i] = pstrdup(trigger->tgargs[i]);
+	return copy;
+}
+
+/* Makes what a trigger of an open table needs that fires for its rows, in the cache's context. */
+static GuardTrigger *
+make_trigger(const Trigger *trigger, Relation table, Oid function)
+{
+	const Trigger *own = copy_of(trigger);
+	const Trigger *guard = copy_of(guard_main(trigger, table));
+	GuardTrigger made = {.trigger = own->tgoid, .rule = find_rule(guard, function)};
 	GuardTrigger *found;
-	GuardTrigger made = {.trigger = trigger->tgoid};
-	MemoryContext old_context;
 	List *relations;
 	ListCell *cell;
 
-	refresh_cache();
-	found = hash_search(triggers, &made.trigger, HASH_FIND, NULL);
-	if (found != NULL)
-		return found;
-	old_context = MemoryContextSwitchTo(cache_context);
-	made.rule = find_rule(guard_main(trigger, table), function);
 	made.tables = guard_tables(made.rule, table, &relations);
-	made.looks_again = looks_again(trigger, table);
+	made.looks_again = looks_again(own, table);
 	foreach (cell, relations)
 		watch(lfirst_oid(cell));
-	MemoryContextSwitchTo(old_context);
 	found = hash_search(triggers, &made.trigger, HASH_ENTER, NULL);
 	*found = made;
 	return found;
@@ -373,17 +381,29 @@ find_trigger(const Trigger *trigger, Relation table, Oid function)
 
 /*
  * Returns a trigger that fires for rows of an open table, with its rule, and locks the tables that
- * are searched.  What it points to lives until the transaction ends at least.
+ * are searched; NULL if there is no such trigger.  What it points to lives until the transaction
+ * ends at least.
  */
 GuardTrigger *
-guard_trigger(const Trigger *trigger, Relation table, Oid function)
+guard_trigger(Oid trigger, Relation table, Oid function)
 {
 	GuardTrigger *found;
 	ListCell *cell;
 
 	do
 	{
-		found = find_trigger(trigger, table, function);
+		refresh_cache();
+		found = hash_search(triggers, &trigger, HASH_FIND, NULL);
+		for (int i = 0; found == NULL && i < table->trigdesc->numtriggers; i++)
+			if (table->trigdesc->triggers[i].tgoid == trigger)
+			{
+				MemoryContext old_context = MemoryContextSwitchTo(cache_context);
+
+				found = make_trigger(&table->trigdesc->triggers[i], table, function);
+				MemoryContextSwitchTo(old_context);
+			}
+		if (found == NULL)
+			return NULL;
 		foreach (cell, found->tables)
 			LockRelationOid(lfirst_oid(cell), AccessShareLock);
 	} while (stale);

@@ -9,7 +9,6 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "catalog/pg_trigger.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -224,7 +223,7 @@ neardup_guard_violations(PG_FUNCTION_ARGS)
 
 		if (trigger->tgfoid == function && TRIGGER_FOR_ROW(trigger->tgtype) &&
 			guard_main(trigger, table) == trigger)
-			look_at_guard(&lister, guard_trigger(trigger, table, function));
+			look_at_guard(&lister, guard_trigger(trigger->tgoid, table, function));
 	}
 	relation_close(table, NoLock);
 	return (Datum) 0;
