@@ -7,25 +7,23 @@
  */
 #include "guard/guard.h"
 
-#include "access/htup_details.h"
 #include "access/table.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_trigger.h"
 #include "common/hashfn.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "port/atomics.h"
 #include "storage/lwlock.h"
 #include "storage/shmem.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
+#include "utils/tuplestore.h"
 
 #define ENTRIES 256
 
 struct GuardCounts
 {
 	pg_atomic_uint64 trigger; /* database and trigger, or 0: free */
-	pg_atomic_uint32 table;   /* of the trigger, as another one may get its number */
 	pg_atomic_uint64 rows[GUARD_EVENTS];
 	pg_atomic_uint64 last[GUARD_EVENTS]; /* times */
 };
@@ -35,18 +33,6 @@ struct GuardCounts
 
 /* What a guard has for which there is no entry. */
 static GuardCounts uncounted;
-
-static void
-init_entry(GuardCounts *entry)
-{
-	pg_atomic_init_u64(&entry->trigger, 0);
-	pg_atomic_init_u32(&entry->table, InvalidOid);
-	for (int i = 0; i < GUARD_EVENTS; i++)
-	{
-		pg_atomic_init_u64(&entry->rows[i], 0);
-		pg_atomic_init_u64(&entry->last[i], 0);
-	}
-}
 
 /* Returns all entries, which the first session makes, or NULL if there is no room for them. */
 static GuardCounts *
@@ -65,7 +51,14 @@ all_counts(void)
 	{
 		counts = ShmemInitStruct("neardup guards", ENTRIES * sizeof(GuardCounts), &found);
 		for (int i = 0; i < ENTRIES && !found; i++)
-			init_entry(&counts[i]);
+		{
+			pg_atomic_init_u64(&counts[i].trigger, 0);
+			for (int event = 0; event < GUARD_EVENTS; event++)
+			{
+				pg_atomic_init_u64(&counts[i].rows[event], 0);
+				pg_atomic_init_u64(&counts[i].last[event], 0);
+			}
+		}
 	}
 	PG_CATCH();
 	{
@@ -79,93 +72,59 @@ all_counts(void)
 	return counts;
 }
 
-static uint64
-key_of(Oid trigger)
-{
-	return (uint64) MyDatabaseId << 32 | trigger;
-}
-
 /* Was the trigger of an entry dropped, as far as this database knows? */
 static bool
-is_gone(GuardCounts *entry)
+is_gone(uint64 key)
 {
-	uint64 key = pg_atomic_read_u64(&entry->trigger);
 	Oid database = (Oid) (key >> 32);
 	Relation triggers;
-	HeapTuple tuple;
 	bool gone;
 
 	if (database != MyDatabaseId)
 		return !SearchSysCacheExists1(DATABASEOID, ObjectIdGetDatum(database));
 	triggers = table_open(TriggerRelationId, AccessShareLock);
-	tuple = get_catalog_object_by_oid(triggers, Anum_pg_trigger_oid, (Oid) key);
-	gone = !HeapTupleIsValid(tuple) ||
-		((Form_pg_trigger) GETSTRUCT(tuple))->tgrelid != pg_atomic_read_u32(&entry->table);
+	gone = get_catalog_object_by_oid(triggers, Anum_pg_trigger_oid, (Oid) key) == NULL;
 	table_close(triggers, AccessShareLock);
 	return gone;
 }
 
 /* Gives an entry to a trigger, unless it has one that is there; returns whether it has it now. */
 static bool
-take(GuardCounts *entry, Oid trigger, Oid guarded, bool replace)
+take(GuardCounts *entry, uint64 key, bool replace)
 {
-	uint64 key = key_of(trigger);
-	uint64 holder = 0;
+	uint64 holder = replace ? pg_atomic_read_u64(&entry->trigger) : 0;
 
-	if (replace && (holder = pg_atomic_read_u64(&entry->trigger)) != key && !is_gone(entry))
+	if (holder != 0 && holder != key && !is_gone(holder))
 		return false;
-	if (pg_atomic_compare_exchange_u64(&entry->trigger, &holder, key))
-		pg_atomic_write_u32(&entry->table, InvalidOid);
-	else if (holder != key)
-		return false;
-	if (pg_atomic_read_u32(&entry->table) == guarded)
-		return true;
+	if (holder == key || !pg_atomic_compare_exchange_u64(&entry->trigger, &holder, key))
+		return holder == key;
 	for (int i = 0; i < GUARD_EVENTS; i++)
 		pg_atomic_write_u64(&entry->rows[i], 0);
-	pg_atomic_write_u32(&entry->table, guarded);
 	return true;
 }
 
-/* Returns the entry of a trigger, a new one if there is none. */
-static GuardCounts *
-counts_of(Oid trigger, Oid guarded)
-{
-	GuardCounts *counts = all_counts();
-	uint32 first = hash_combine(MyDatabaseId, trigger);
-
-	for (uint32 i = 0; counts != NULL && i < 2 * ENTRIES; i++)
-		if (take(&counts[(first + i) % ENTRIES], trigger, guarded, i >= ENTRIES))
-			return &counts[(first + i) % ENTRIES];
-	return &uncounted;
-}
-
-/* Counts a row that a guard compared; `counts` keeps the guard's entry for the next call. */
+/* Counts a row that a guard compared, in an entry of its own, if there is one. */
 void
-guard_count(GuardCounts **counts, Oid trigger, Oid guarded, GuardEvent event)
+guard_count(GuardRule *rule, GuardEvent event)
 {
-	if (*counts == NULL ||
-		(*counts != &uncounted && pg_atomic_read_u64(&(*counts)->trigger) != key_of(trigger)))
-		*counts = counts_of(trigger, guarded);
-	if (*counts == &uncounted)
-		return;
-	pg_atomic_fetch_add_u64(&(*counts)->rows[event], 1);
-	pg_atomic_write_u64(&(*counts)->last[event], (uint64) GetCurrentTimestamp());
-}
+	uint64 key = (uint64) MyDatabaseId << 32 | rule->trigger;
+	GuardCounts *counts = rule->counts;
 
-/* Sets the columns for an entry. */
-static void
-fill_row(GuardCounts *entry, Datum *values, bool *nulls)
-{
-	values[0] = ObjectIdGetDatum((Oid) pg_atomic_read_u64(&entry->trigger));
-	for (int i = 0; i < GUARD_EVENTS; i++)
+	if (counts == NULL || (counts != &uncounted && pg_atomic_read_u64(&counts->trigger) != key))
 	{
-		uint64 rows = pg_atomic_read_u64(&entry->rows[i]);
+		GuardCounts *all = all_counts();
+		uint32 first = hash_combine(MyDatabaseId, rule->trigger);
 
-		values[1 + i] = Int64GetDatum((int64) rows);
-		values[1 + GUARD_EVENTS + i] =
-			TimestampTzGetDatum((TimestampTz) pg_atomic_read_u64(&entry->last[i]));
-		nulls[1 + GUARD_EVENTS + i] = rows == 0;
+		counts = &uncounted;
+		for (uint32 i = 0; all != NULL && counts == &uncounted && i < 2 * ENTRIES; i++)
+			if (take(&all[(first + i) % ENTRIES], key, i >= ENTRIES))
+				counts = &all[(first + i) % ENTRIES];
+		rule->counts = counts;
 	}
+	if (counts == &uncounted)
+		return;
+	pg_atomic_fetch_add_u64(&counts->rows[event], 1);
+	pg_atomic_write_u64(&counts->last[event], (uint64) GetCurrentTimestamp());
 }
 
 /* neardup_guard_counts() → table: the counts of all triggers of this database. */
@@ -173,32 +132,27 @@ PG_FUNCTION_INFO_V1(neardup_guard_counts);
 Datum
 neardup_guard_counts(PG_FUNCTION_ARGS)
 {
-	FuncCallContext *call;
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	GuardCounts *counts = all_counts();
 
-	if (SRF_IS_FIRSTCALL())
+	begin_rows(fcinfo);
+	for (int i = 0; counts != NULL && i < ENTRIES; i++)
 	{
-		MemoryContext old_context;
-		TupleDesc row_type;
-
-		call = SRF_FIRSTCALL_INIT();
-		old_context = MemoryContextSwitchTo(call->multi_call_memory_ctx);
-		if (get_call_result_type(fcinfo, NULL, &row_type) != TYPEFUNC_COMPOSITE)
-			elog(ERROR, "neardup_guard_counts() must return rows");
-		call->tuple_desc = BlessTupleDesc(row_type);
-		call->max_calls = counts == NULL ? 0 : ENTRIES;
-		MemoryContextSwitchTo(old_context);
-	}
-	for (call = SRF_PERCALL_SETUP(); call->call_cntr < call->max_calls; call->call_cntr++)
-	{
-		GuardCounts *entry = &counts[call->call_cntr];
+		uint64 key = pg_atomic_read_u64(&counts[i].trigger);
 		Datum values[COLUMNS];
 		bool nulls[COLUMNS] = {false};
 
-		if (pg_atomic_read_u64(&entry->trigger) >> 32 != MyDatabaseId || is_gone(entry))
+		if (key >> 32 != MyDatabaseId || is_gone(key))
 			continue;
-		fill_row(entry, values, nulls);
-		SRF_RETURN_NEXT(call, HeapTupleGetDatum(heap_form_tuple(call->tuple_desc, values, nulls)));
+		values[0] = ObjectIdGetDatum((Oid) key);
+		for (int event = 0; event < GUARD_EVENTS; event++)
+		{
+			values[1 + event] = Int64GetDatum(pg_atomic_read_u64(&counts[i].rows[event]));
+			values[1 + GUARD_EVENTS + event] =
+				TimestampTzGetDatum(pg_atomic_read_u64(&counts[i].last[event]));
+			nulls[1 + GUARD_EVENTS + event] = DatumGetInt64(values[1 + event]) == 0;
+		}
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
-	SRF_RETURN_DONE(call);
+	return (Datum) 0;
 }

@@ -21,29 +21,42 @@
 #include "catalog/pg_class.h"
 #include "common/hashfn.h"
 #include "storage/lmgr.h"
-#include "utils/builtins.h"
-#include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
 /* A transaction that changes rows of many tenants takes at most that many locks. */
 #define LOCKS 1024
 
-/* Rows that are placed again, and the one placed last; rows may be alike in long runs. */
-typedef struct Handing
+/* Rows that are still to follow others, for verdicts. */
+typedef struct Follower
 {
-	Oid guarded;
-	bool all; /* rows of all groups; else those of one that is handed on: */
+	struct Follower *next;
+	GuardRule *rule;
+	GuardParameters list;
+} Follower;
+
+/*
+ * Rows of a table that are placed again, and the one placed last: rows may be alike in long runs.
+ * Rows that follow others wait until the statement ends, in the order in which statements within
+ * statements would have placed them: a chain of verdicts may be longer than a stack is deep.
+ */
+typedef struct Placement
+{
+	Oid guarded; /* the table, or InvalidOid if rows follow one that a user has placed */
+	bool all;    /* rows of all groups; else those of one that is handed on: */
 	Datum group;
-	CommandId since; /* of all rows: those made before are still to be placed */
-	MemoryContext context;
-	bool any; /* there is a row placed last */
+	CommandId since;    /* of all rows: those made before are still to be placed */
+	MemoryContext last; /* of the row placed last */
+	bool any;           /* there is such a row */
 	Datum signature;
 	Datum *within;
 	Datum placed; /* the group of that row */
-} Handing;
+	MemoryContext context;
+	Follower *first;
+	Follower **end; /* of those that the statement in progress has added */
+} Placement;
 
-static Handing *handing = NULL;
+static Placement *placement = NULL;
 
 /* ---- Locks ------------------------------------------------------------------------------ */
 
@@ -67,20 +80,17 @@ static void
 lock_scope(const GuardCheck *check)
 {
 	const GuardRule *rule = check->rule;
-	TupleDesc row_type = RelationGetDescr(check->data->tg_relation);
 	uint32 hash = 0;
 
 	for (int i = 0; i < rule->withins; i++)
 	{
-		const FormData_pg_attribute *attribute =
-			TupleDescAttr(row_type, check->place->within[i] - 1);
-		TypeCacheEntry *type =
-			lookup_type_cache(getBaseType(attribute->atttypid), TYPECACHE_HASH_PROC_FINFO);
+		const GuardColumn *column = &check->place->within[i];
+		TypeCacheEntry *type = lookup_type_cache(column->type, TYPECACHE_HASH_PROC_FINFO);
 
 		if (OidIsValid(type->hash_proc) && rule->within[i].span == NULL)
 			hash = hash_combine(hash,
 								DatumGetUInt32(FunctionCall1Coll(&type->hash_proc_finfo,
-																 attribute->attcollation,
+																 column->collation,
 																 check->within[i])));
 	}
 	lock_groups(rule, 1 + hash % LOCKS);
@@ -88,74 +98,58 @@ lock_scope(const GuardCheck *check)
 
 /* ---- Rows --------------------------------------------------------------------------------- */
 
-/* Are two keys the same, to the byte? */
-bool
-guard_is_same_key(const GuardPlace *place, TupleTableSlot *row, Datum a, Datum b)
-{
-	Form_pg_attribute attribute = TupleDescAttr(row->tts_tupleDescriptor, place->group_key - 1);
-
-	return datum_image_eq(a, b, attribute->attbyval, attribute->attlen);
-}
-
 /* Does a row lead a group? */
 bool
 guard_leads(const GuardPlace *place, TupleTableSlot *row)
 {
-	bool no_key;
-	bool no_group;
-	Datum key = slot_getattr(row, place->group_key, &no_key);
-	Datum group = slot_getattr(row, place->group, &no_group);
+	NullableDatum group = guard_get(row, &place->group);
 
-	return !no_key && !no_group && guard_is_same_key(place, row, key, group);
+	return !group.isnull && guard_is_same(&place->group, group, guard_get(row, &place->group_key));
+}
+
+/* Returns what is being placed again of a rule's table, or NULL. */
+static Placement *
+placement_of(const GuardRule *rule)
+{
+	return placement != NULL && placement->guarded == rule->side[0].table ? placement : NULL;
 }
 
 /* Is a row, made before all rows were to be placed again, still to be placed? */
 bool
 guard_is_to_be_placed(const GuardRule *rule, TupleTableSlot *row)
 {
+	const Placement *now = placement_of(rule);
 	CommandId made;
 
-	if (handing == NULL || !handing->all || handing->guarded != rule->side[0].table)
+	if (now == NULL || !now->all)
 		return false;
 	made = guard_command_of(row);
-	return made == InvalidCommandId || made < handing->since;
+	return made == InvalidCommandId || made < now->since;
 }
 
 /* Were both versions of a row compared with the same others, by the same signature and key? */
 static bool
-is_same_row(GuardCheck *check, bool compared, TupleTableSlot *old, TupleTableSlot *new)
+is_same_row(GuardCheck *check, bool compared, TupleTableSlot *old)
 {
-	const GuardPlace *place = check->place;
-
-	if (!guard_is_same_column(old, new, place->group_key))
-		return false;
 	/* A row that is not compared leads. */
-	if (!compared)
-		return guard_leads(place, old);
-	for (int i = 0; i < check->rule->withins; i++)
-		if (!guard_is_same_column(old, new, place->within[i]))
-			return false;
-	return (place->unless <= 0 || guard_is_same_column(old, new, place->unless)) &&
-		guard_holds(check, place->condition, old) &&
-		guard_is_same(place->signature, guard_value(check, place->signature, old),
-					  check->signature);
+	return guard_is_kept(&check->place->group_key, old, check->row) &&
+		(compared ? guard_compares_alike(check, old) : guard_leads(check->place, old));
 }
 
 /* Returns the key of a row; raises an error if it is NULL. */
 static Datum
 key_of(const GuardCheck *check, TupleTableSlot *row)
 {
-	bool is_null;
-	Datum key = slot_getattr(row, check->place->group_key, &is_null);
+	NullableDatum key = guard_get(row, &check->place->group_key);
 
-	if (is_null)
+	if (key.isnull)
 		ereport(ERROR,
 				(errcode(ERRCODE_NOT_NULL_VIOLATION),
-				 errmsg("null value in column \"%s\" of relation \"%s\"", check->rule->group_key,
+				 errmsg("null value in column \"%s\" of relation \"%s\"", check->rule->side[0].name,
 						RelationGetRelationName(check->data->tg_relation)),
 				 errdetail("Guard \"%s\" names rows by it.", check->rule->name),
 				 errhint("Give the column a default.")));
-	return key;
+	return key.value;
 }
 
 /* Raises an error if an update gives a row that has a group another one. */
@@ -163,18 +157,19 @@ static void
 check_group_is_kept(const GuardCheck *check)
 {
 	const GuardRule *rule = check->rule;
-	AttrNumber group = check->place->group;
+	const GuardColumn *group = &check->place->group;
+	Oid verdicts = rule->unless.verdicts;
 
-	if (slot_attisnull(check->data->tg_trigslot, group) ||
-		guard_is_same_column(check->data->tg_trigslot, check->row, group))
+	if (guard_get(check->data->tg_trigslot, group).isnull ||
+		guard_is_kept(group, check->data->tg_trigslot, check->row))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_GENERATED_ALWAYS),
 			 errmsg("column \"%s\" can only be updated to NULL", rule->group),
 			 errdetail("Guard \"%s\" sets it.  A NULL lets it place the row again.", rule->name),
-			 OidIsValid(rule->verdicts) ?
+			 OidIsValid(verdicts) ?
 				 errhint("Write into table \"%s\" which rows are the same.",
-						 get_rel_name(rule->verdicts)) :
+						 get_rel_name(verdicts)) :
 				 errhint("To say which rows belong together, name a table of verdicts in \"unless\".")));
 }
 
@@ -184,44 +179,36 @@ check_group_is_kept(const GuardCheck *check)
 static bool
 is_like_last(const GuardCheck *check)
 {
-	TupleDesc row_type = RelationGetDescr(check->data->tg_relation);
+	const Placement *last = placement_of(check->rule);
+	const GuardPlace *place = check->place;
 
-	if (handing == NULL || !handing->any || handing->guarded != check->rule->side[0].table)
+	if (last == NULL || !last->any)
 		return false;
 	for (int i = 0; i < check->rule->withins; i++)
-	{
-		Form_pg_attribute attribute = TupleDescAttr(row_type, check->place->within[i] - 1);
-
-		if (!datum_image_eq(check->within[i], handing->within[i], attribute->attbyval,
-							attribute->attlen))
+		if (!guard_is_same(&place->within[i], (NullableDatum){check->within[i], false},
+						   (NullableDatum){last->within[i], false}))
 			return false;
-	}
-	return guard_is_same(check->place->signature, check->signature,
-						 (NullableDatum){.value = handing->signature});
+	return guard_is_same(&place->value, check->signature, (NullableDatum){last->signature, false});
 }
 
 /* Remembers where a row was placed. */
 static void
 remember(const GuardCheck *check, Datum group)
 {
-	TupleDesc row_type = RelationGetDescr(check->data->tg_relation);
-	Form_pg_attribute key = TupleDescAttr(row_type, check->place->group_key - 1);
+	Placement *last = placement_of(check->rule);
+	const GuardPlace *place = check->place;
 	MemoryContext old_context;
 
-	if (handing == NULL || handing->guarded != check->rule->side[0].table)
+	if (last == NULL)
 		return;
-	MemoryContextReset(handing->context);
-	old_context = MemoryContextSwitchTo(handing->context);
-	handing->any = true;
-	handing->signature = guard_copy(check->place->signature, check->signature.value);
-	handing->placed = datumCopy(group, key->attbyval, key->attlen);
-	handing->within = palloc(check->rule->withins * sizeof(Datum) + 1);
+	MemoryContextReset(last->last);
+	old_context = MemoryContextSwitchTo(last->last);
+	last->any = true;
+	last->signature = guard_copy(&place->value, check->signature.value);
+	last->placed = guard_copy(&place->group, group);
+	last->within = palloc(check->rule->withins * sizeof(Datum) + 1);
 	for (int i = 0; i < check->rule->withins; i++)
-	{
-		Form_pg_attribute attribute = TupleDescAttr(row_type, check->place->within[i] - 1);
-
-		handing->within[i] = datumCopy(check->within[i], attribute->attbyval, attribute->attlen);
-	}
+		last->within[i] = guard_copy(&place->within[i], check->within[i]);
 	MemoryContextSwitchTo(old_context);
 }
 
@@ -229,27 +216,22 @@ remember(const GuardCheck *check, Datum group)
 static Datum
 find_group(GuardCheck *check, Datum key)
 {
-	bool hands_on =
-		handing != NULL && !handing->all && handing->guarded == check->rule->side[0].table;
-	Datum led = hands_on ? handing->group : key;
+	const Placement *now = placement_of(check->rule);
+	Datum led = now != NULL && !now->all ? now->group : key;
 	Datum *groups;
 	GuardHit hit;
-	Form_pg_attribute attribute;
-	bool is_null;
 
-	if (OidIsValid(check->rule->verdicts))
+	if (OidIsValid(check->rule->unless.verdicts))
 	{
 		check->barred = guard_find_judged(check, false, key, led, &check->bar);
 		if (guard_find_judged(check, true, key, led, &groups) > 0)
 			return groups[0];
 	}
 	else if (is_like_last(check))
-		return handing->placed;
+		return now->placed;
 	if (!guard_finds_nearest(check, &hit))
 		return key;
-	attribute = TupleDescAttr(hit.row->tts_tupleDescriptor, hit.place->group_key - 1);
-	key = datumCopy(slot_getattr(hit.row, hit.place->group_key, &is_null), attribute->attbyval,
-					attribute->attlen);
+	key = guard_copy(&hit.place->group_key, guard_get(hit.row, &hit.place->group_key).value);
 	ExecDropSingleTupleTableSlot(hit.row);
 	return key;
 }
@@ -261,14 +243,15 @@ guard_place_row(GuardCheck *check)
 	TriggerData *data = check->data;
 	bool update = TRIGGER_FIRED_BY_UPDATE(data->tg_event);
 	HeapTuple row = update ? data->tg_newtuple : data->tg_trigtuple;
-	int column = check->place->group;
+	const GuardColumn *column = &check->place->group;
+	int number = column->number;
 	bool compared = guard_begin_search(check);
 	Datum key = key_of(check, check->row);
 	Datum group = key;
 	bool is_null = false;
 
-	if (update && !slot_attisnull(check->row, column) &&
-		is_same_row(check, compared, data->tg_trigslot, check->row))
+	if (update && !slot_attisnull(check->row, number) &&
+		is_same_row(check, compared, data->tg_trigslot))
 	{
 		check_group_is_kept(check);
 		return row;
@@ -277,43 +260,89 @@ guard_place_row(GuardCheck *check)
 	{
 		lock_scope(check);
 		group = find_group(check, key);
-		guard_count(&check->rule->counts, check->rule->trigger, check->rule->side[0].table,
-					guard_is_same_key(check->place, check->row, group, key) ? GUARD_PASSED :
-																			  GUARD_GROUPED);
+		guard_count(check->rule,
+					guard_is_among(column, group, &key, 1) ? GUARD_PASSED : GUARD_GROUPED);
 		remember(check, group);
 	}
-	return heap_modify_tuple_by_cols(row, RelationGetDescr(data->tg_relation), 1, &column, &group,
+	return heap_modify_tuple_by_cols(row, RelationGetDescr(data->tg_relation), 1, &number, &group,
 									 &is_null);
 }
 
 /* ---- After a row was stored or deleted ---------------------------------------------------------- */
 
 /*
- * Executes an UPDATE that places rows again: the members of a group that is handed on or, if
- * `group` is NULL, all rows, whose groups do not count until they are placed.
+ * Runs a plan that places rows again or, without one, places the followers of a row; and then all
+ * that follow them.
  */
-pg_noinline void
-guard_place_again(const GuardRule *rule, SPIPlanPtr plan, Datum *values, const Datum *group)
+static pg_noinline void
+run_placement(Placement *now, GuardRule *rule, SPIPlanPtr plan, const GuardParameters *list)
 {
-	Handing *outer = handing;
-	Handing mine = {.guarded = rule->side[0].table, .all = group == NULL};
+	Placement *outer = placement;
 
-	CommandCounterIncrement();
-	mine.group = mine.all ? (Datum) 0 : *group;
-	mine.since = GetCurrentCommandId(true);
-	mine.context =
-		AllocSetContextCreate(CurrentMemoryContext, "neardup group", ALLOCSET_SMALL_SIZES);
-	handing = &mine;
+	now->context =
+		AllocSetContextCreate(CurrentMemoryContext, "neardup placement", ALLOCSET_SMALL_SIZES);
+	now->last = AllocSetContextCreate(now->context, "neardup last row", ALLOCSET_SMALL_SIZES);
+	now->end = &now->first;
+	placement = now;
 	PG_TRY();
 	{
-		guard_execute_in_order(plan, values, SPI_OK_UPDATE);
+		if (plan != NULL)
+			(void) guard_run(plan, list, SPI_OK_UPDATE, true);
+		else
+			guard_follow_judged(rule, list);
+		while (now->first != NULL)
+		{
+			Follower *follower = now->first;
+
+			now->first = follower->next;
+			now->end = &now->first;
+			guard_follow_judged(follower->rule, &follower->list);
+		}
 	}
 	PG_FINALLY();
 	{
-		handing = outer;
+		placement = outer;
 	}
 	PG_END_TRY();
-	MemoryContextDelete(mine.context);
+	MemoryContextDelete(now->context);
+}
+
+/*
+ * Places rows again: the members of a group that is handed on or, if `group` is NULL, all rows,
+ * whose groups do not count until they are placed.
+ */
+void
+guard_place_again(GuardRule *rule, SPIPlanPtr plan, const GuardParameters *list, const Datum *group)
+{
+	Placement now = {.guarded = rule->side[0].table, .all = group == NULL};
+
+	CommandCounterIncrement();
+	now.group = now.all ? (Datum) 0 : *group;
+	now.since = GetCurrentCommandId(true);
+	run_placement(&now, rule, plan, list);
+}
+
+/* Lets rows follow one that has got or lost a group; within a statement of a guard, later. */
+static void
+follow_judged(GuardCheck *check, bool got, TupleTableSlot *row)
+{
+	Placement mine = {InvalidOid};
+	MemoryContext old_context =
+		MemoryContextSwitchTo(placement != NULL ? placement->context : CurrentMemoryContext);
+	Follower *follower = palloc(sizeof(Follower));
+
+	*follower = (Follower){NULL, check->rule, guard_followers(check, got, row)};
+	MemoryContextSwitchTo(old_context);
+	if (follower->list.any_null)
+		return;
+	if (placement == NULL)
+	{
+		run_placement(&mine, check->rule, NULL, &follower->list);
+		return;
+	}
+	follower->next = *placement->end;
+	*placement->end = follower;
+	placement->end = &follower->next;
 }
 
 /*
@@ -324,17 +353,16 @@ static void
 follow_old(GuardCheck *check, TupleTableSlot *old, TupleTableSlot *new)
 {
 	CommandId since = InvalidCommandId;
-	Datum key = key_of(check, old);
 	bool same = false;
 
 	if (new != NULL && guard_leads(check->place, new))
 	{
 		bool compared = guard_begin_search(check);
 
-		same = is_same_row(check, compared, old, new);
+		same = is_same_row(check, compared, old);
 		if (compared && same)
 			return;
-		if (guard_is_same_column(old, new, check->place->group_key))
+		if (guard_is_kept(&check->place->group_key, old, new))
 			since = guard_command_of(new);
 	}
 	check->row = old;
@@ -344,7 +372,7 @@ follow_old(GuardCheck *check, TupleTableSlot *old, TupleTableSlot *new)
 		lock_groups(check->rule, 1);
 	else
 		return;
-	guard_hand_on(check, key, since);
+	guard_hand_on(check, key_of(check, old), since);
 }
 
 /* Places rows again after a row was stored or deleted. */
@@ -355,19 +383,18 @@ guard_follow_row(GuardCheck *check)
 	const GuardPlace *place = check->place;
 	TupleTableSlot *old = TRIGGER_FIRED_BY_INSERT(event) ? NULL : check->data->tg_trigslot;
 	TupleTableSlot *new = TRIGGER_FIRED_BY_DELETE(event) ? NULL : check->row;
-	bool led = old != NULL && guard_leads(place, old);
-	bool moved = old == NULL || new == NULL || !guard_is_same_column(old, new, place->group);
+	bool moved = old == NULL || new == NULL || !guard_is_kept(&place->group, old, new);
 
-	if (led)
+	if (old != NULL && guard_leads(place, old))
 		follow_old(check, old, new);
 	check->row = new;
 	/* Rows may have lost the leader of this number to a TRUNCATE. */
 	if (new != NULL && moved &&guard_leads(place, new))
 		guard_hand_on(check, key_of(check, new), guard_command_of(new));
-	if (!OidIsValid(check->rule->verdicts) || !moved)
+	if (!OidIsValid(check->rule->unless.verdicts) || !moved)
 		return;
 	if (new != NULL)
-		guard_follow_judged(check, true, new);
+		follow_judged(check, true, new);
 	if (old != NULL)
-		guard_follow_judged(check, false, old);
+		follow_judged(check, false, old);
 }

@@ -3,19 +3,17 @@
  */
 #include "guard/guard.h"
 
-#include "access/genam.h"
 #include "access/table.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_trigger.h"
 #include "commands/defrem.h"
+#include "nodes/makefuncs.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
-#include "utils/varlena.h"
-#include "nodes/makefuncs.h"
 
 #include "rights.h"
 #include "trust.h"
@@ -34,11 +32,11 @@ typedef struct Guard
 	Oid table;
 	Oid function; /* neardup_guard_row() */
 	const char *table_name;
-	const char *schema; /* of the extension, quoted */
-	const char *name;   /* of the guard */
+	const char *name; /* of the guard */
 	GuardOptions options;
 	GuardAction action;
-	GuardOptions old; /* of the guard of that name */
+	bool exists;      /* there is a guard of that name */
+	GuardOptions old; /* of that */
 } Guard;
 
 /* ---- Arguments ------------------------------------------------------------------------ */
@@ -58,145 +56,93 @@ argument_text(FunctionCallInfo call, int argument)
 	return text_to_cstring(DatumGetTextPP(value));
 }
 
-/* Returns an option with a table's name given its schema, by the search_path. */
-static const char *
-qualified_table(GuardOption option, const char *value)
+/* Gives an option that names a table the table's schema, by the search_path. */
+static void
+qualify_table(Guard *guard, GuardOption option)
 {
-	RangeVar *range = makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(value)));
-	Oid table = RangeVarGetRelid(range, NoLock, true);
+	const char **value = &guard->options.value[option];
+	Oid table;
 
-	if (!OidIsValid(table))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("table \"%s\" of argument \"%s\" does not exist", value,
-						guard_option_names[option]),
-				 errhint("Create the table first, or name another one.")));
+	if (*value == NULL)
+		return;
+	table = guard_option_table(option, *value, NULL);
 	require_trust(table, option == OPTION_RECORD_IN);
-	return guard_qualified(table);
+	*value = guard_qualified(table);
 }
 
-/* Returns an expression or condition with all names given their schemas. */
-static const char *
-qualified_expression(const Guard *guard, const char *value, bool condition)
+/* Gives the names in an expression or a condition their schemas. */
+static void
+qualify_expression(Guard *guard, GuardOption option, bool condition)
 {
-	Relation table = table_open(guard->table, AccessShareLock);
-	Node *expression = guard_parse(table, value, condition);
-	List *context = deparse_context_for(RelationGetRelationName(table), guard->table);
-	int settings = NewGUCNestLevel();
-	const char *text;
+	const char **value = &guard->options.value[option];
+	Relation table;
+	Node *expression;
+	int settings;
 
-	set_locally("search_path", SAFE_SEARCH_PATH);
+	if (*value == NULL || (!condition && strchr(*value, '(') == NULL))
+		return;
+	table = table_open(guard->table, AccessShareLock);
+	expression = guard_parse(table, *value, condition);
 	if (condition)
 		expression = (Node *) make_ands_explicit((List *) expression);
-	text = deparse_expression(expression, context, false, false);
+	settings = NewGUCNestLevel();
+	set_locally("search_path", SAFE_SEARCH_PATH);
+	*value = deparse_expression(expression,
+								deparse_context_for(RelationGetRelationName(table), guard->table),
+								false, false);
 	AtEOXact_GUC(false, settings);
 	table_close(table, NoLock);
-	return text;
-}
-
-/* Returns the option unless with the name of a table given its schema. */
-static const char *
-qualified_unless(const Guard *guard, const char *value)
-{
-	StringInfoData list;
-	ListCell *cell;
-
-	initStringInfo(&list);
-	foreach (cell, guard_items(value))
-	{
-		AttrNumber column = guard_named_column(guard->table, lfirst(cell));
-
-		appendStringInfo(&list, "%s%s", list.len > 0 ? ", " : "",
-						 column > 0 && get_atttype(guard->table, column) == BOOLOID ?
-							 (const char *) lfirst(cell) :
-							 qualified_table(OPTION_UNLESS, lfirst(cell)));
-	}
-	return list.data;
-}
-
-/* Gives the names in a signature that is an expression their schemas. */
-static void
-qualify_signature(Guard *guard)
-{
-	const char **value = &guard->options.value[OPTION_SIGNATURE];
-
-	if (*value != NULL && strchr(*value, '(') != NULL)
-		*value = qualified_expression(guard, *value, false);
 }
 
 /* Gives the names in the options their schemas: a trigger fires with any search_path. */
 static void
 qualify(Guard *guard)
 {
-	const char **value = guard->options.value;
+	GuardUnless unless = guard_unless(&guard->options, guard->table, NULL);
+	const char *verdicts = "";
 
-	if (value[OPTION_AGAINST] != NULL)
-		value[OPTION_AGAINST] = qualified_table(OPTION_AGAINST, value[OPTION_AGAINST]);
-	if (value[OPTION_RECORD_IN] != NULL && guard->action == ACTION_LOG)
-		value[OPTION_RECORD_IN] = qualified_table(OPTION_RECORD_IN, value[OPTION_RECORD_IN]);
-	if (value[OPTION_UNLESS] != NULL)
-		value[OPTION_UNLESS] = qualified_unless(guard, value[OPTION_UNLESS]);
-	if (value[OPTION_CONDITION] != NULL)
-		value[OPTION_CONDITION] = qualified_expression(guard, value[OPTION_CONDITION], true);
-	qualify_signature(guard);
+	qualify_table(guard, OPTION_AGAINST);
+	if (guard->action == ACTION_LOG)
+		qualify_table(guard, OPTION_RECORD_IN);
+	if (OidIsValid(unless.verdicts))
+	{
+		require_trust(unless.verdicts, false);
+		verdicts = guard_qualified(unless.verdicts);
+	}
+	if (guard->options.value[OPTION_UNLESS] != NULL)
+		guard->options.value[OPTION_UNLESS] =
+			psprintf("%s%s%s", unless.column != NULL ? quote_identifier(unless.column) : "",
+					 unless.column != NULL && *verdicts != '\0' ? ", " : "", verdicts);
+	qualify_expression(guard, OPTION_CONDITION, true);
+	qualify_expression(guard, OPTION_SIGNATURE, false);
 }
 
 /* ---- Triggers ------------------------------------------------------------------------------ */
 
-/* Runs a command. */
-static void
+/* Runs a command; returns whether it had rows. */
+static bool
 run_command(const char *command)
 {
 	int result = SPI_execute(command, false, 0);
 
 	if (result < 0)
 		elog(ERROR, "SPI_execute failed: %s for %s", SPI_result_code_string(result), command);
+	return SPI_processed > 0;
 }
 
-/* Returns the name of a trigger that a guard has beside its own. */
-const char *
-guard_helper_name(const char *guard, const char *label)
+/* Returns the guard itself among the triggers of an open table, or NULL. */
+static const Trigger *
+find_main(const Guard *guard, Relation table)
 {
-	return makeObjectName(guard, NULL, label);
-}
+	for (int i = 0; table->trigdesc != NULL && i < table->trigdesc->numtriggers; i++)
+	{
+		const Trigger *trigger = &table->trigdesc->triggers[i];
 
-/* Is it the trigger of a guard itself, not one of its helpers? */
-static bool
-is_own(const Trigger *trigger)
-{
-	return TRIGGER_FOR_ROW(trigger->tgtype) && !TRIGGER_FOR_DELETE(trigger->tgtype) &&
-		(TRIGGER_FOR_AFTER(trigger->tgtype) || TRIGGER_FOR_UPDATE(trigger->tgtype));
-}
-
-/* Is a trigger one of the guard of that name?  Another guard's name may be that of a helper. */
-static bool
-has_name(const Trigger *trigger, const char *name)
-{
-	static const char *const label[] = {"before", "lock", "after"};
-
-	if (is_own(trigger))
-		return strcmp(trigger->tgname, name) == 0;
-	for (int i = 0; i < lengthof(label); i++)
-		if (strcmp(trigger->tgname, guard_helper_name(name, label[i])) == 0)
-			return true;
-	return false;
-}
-
-/* Is a trigger one of the guard of that name or, without a name, of a guard of that signature? */
-static bool
-is_of_guard(const Trigger *trigger, const Guard *guard)
-{
-	const char *wanted = guard->options.value[OPTION_SIGNATURE];
-	const char *signature;
-
-	if (trigger->tgfoid != guard->function)
-		return false;
-	if (guard->name != NULL)
-		return has_name(trigger, guard->name);
-	if (wanted == NULL)
-		return true;
-	signature = guard_options(trigger).value[OPTION_SIGNATURE];
-	return signature != NULL && strcmp(signature, wanted) == 0;
+		if (trigger->tgfoid == guard->function && strcmp(trigger->tgname, guard->name) == 0 &&
+			guard_main(trigger, table) == trigger)
+			return trigger;
+	}
+	return NULL;
 }
 
 /* Takes the options that are not given from the guard of that name, if there is one. */
@@ -204,31 +150,44 @@ static void
 keep_options(Guard *guard)
 {
 	Relation table = table_open(guard->table, AccessShareLock);
+	const Trigger *trigger = find_main(guard, table);
 
-	for (int i = 0; table->trigdesc != NULL && i < table->trigdesc->numtriggers; i++)
-	{
-		const Trigger *trigger = &table->trigdesc->triggers[i];
-
-		if (trigger->tgfoid == guard->function && strcmp(trigger->tgname, guard->name) == 0)
-			guard->old = guard_options(trigger);
-	}
+	guard->exists = trigger != NULL;
+	if (guard->exists)
+		guard->old = guard_options(trigger);
 	for (int i = 0; i < OPTIONS; i++)
 	{
 		const char **value = &guard->options.value[i];
 
-		if (guard->old.value[i] != NULL)
-			guard->old.value[i] = pstrdup(guard->old.value[i]);
 		if (*value == NULL)
 			*value = guard->old.value[i];
-		else if (*value != NULL && **value == '\0')
+		else if (**value == '\0')
 			*value = NULL;
 	}
 	table_close(table, NoLock);
 }
 
-/* Drops the triggers of a guard or, if it has no name, those of all guards of a signature. */
+/* Is a trigger to be dropped: one of the guard of that name, or without a name, of that signature? */
+static bool
+is_dropped(const Guard *guard, const Trigger *trigger, Relation table)
+{
+	const char *wanted = guard->options.value[OPTION_SIGNATURE];
+	const char *signature;
+
+	if (trigger->tgfoid != guard->function)
+		return false;
+	if (guard->name != NULL)
+		return strcmp(guard_main(trigger, table)->tgname, guard->name) == 0;
+	signature = wanted == NULL ? NULL : guard_options(trigger).value[OPTION_SIGNATURE];
+	return wanted == NULL || (signature != NULL && strcmp(signature, wanted) == 0);
+}
+
+/*
+ * Drops the triggers of a guard or, if it has no name, those of all guards of a signature.  The
+ * guard itself may stay, to be replaced.
+ */
 static void
-drop_triggers(const Guard *guard)
+drop_triggers(const Guard *guard, bool all)
 {
 	Relation table = table_open(guard->table, AccessShareLock);
 	StringInfoData commands;
@@ -238,28 +197,50 @@ drop_triggers(const Guard *guard)
 	{
 		const Trigger *trigger = &table->trigdesc->triggers[i];
 
-		if (is_of_guard(trigger, guard))
+		if (is_dropped(guard, trigger, table) &&
+			(all || OidIsValid(trigger->tgconstraint) || guard_main(trigger, table) != trigger))
 			appendStringInfo(&commands, "DROP TRIGGER %s ON %s;", quote_identifier(trigger->tgname),
 							 guard->table_name);
 	}
 	table_close(table, NoLock);
-	run_command(commands.data);
+	(void) run_command(commands.data);
 }
 
-/* Creates a trigger. */
+/* Creates a trigger; one with a label is a helper. */
 static void
-create_trigger(const Guard *guard, const char *constraint, const char *name, const char *events,
-			   const char *each)
+create_trigger(const Guard *guard, const char *label, const char *events, const char *each)
 {
-	run_command(psprintf("CREATE %sTRIGGER %s %s ON %s FOR EACH %s EXECUTE FUNCTION "
-						 "%s.neardup_guard_row(%s)",
-						 constraint, quote_identifier(name), events, guard->table_name, each,
-						 guard->schema, guard_arguments(&guard->options)));
+	const char *schema = get_namespace_name(get_func_namespace(guard->function));
+	const char *name = guard->name;
+
+	if (label != NULL)
+		name = makeObjectName(name, NULL, label);
+	(void)
+		run_command(psprintf("CREATE %sTRIGGER %s %s ON %s FOR EACH %s EXECUTE FUNCTION %s.neardup_guard_row(%s)",
+							 label == NULL && guard->exists ? "OR REPLACE " : "",
+							 quote_identifier(name), events, guard->table_name, each,
+							 quote_identifier(schema), guard_arguments(&guard->options)));
+}
+
+/* Creates the triggers of a guard, or replaces the guard itself, which keeps its counts. */
+static void
+create_triggers(const Guard *guard)
+{
+	if (guard->action == ACTION_GROUP)
+	{
+		create_trigger(guard, NULL, "BEFORE INSERT OR UPDATE", "ROW");
+		create_trigger(guard, "after", "AFTER INSERT OR UPDATE OR DELETE", "ROW");
+		return;
+	}
+	create_trigger(guard, NULL, "AFTER INSERT OR UPDATE", "ROW");
+	create_trigger(guard, "after", "AFTER INSERT OR UPDATE", "STATEMENT");
+	if (guard->action == ACTION_SKIP)
+		create_trigger(guard, "before", "BEFORE INSERT", "ROW");
 }
 
 /*
- * Creates the trigger that takes the lock, before deletions, and before updates of a column that
- * may move a row.
+ * Creates the trigger that takes the lock of groups, before deletions, and before updates of a
+ * column that may move a row.
  */
 static void
 create_lock_trigger(const Guard *guard, const GuardRule *rule)
@@ -272,28 +253,9 @@ create_lock_trigger(const Guard *guard, const GuardRule *rule)
 	if (rule->options.value[OPTION_CONDITION] == NULL && signature > 0)
 		columns = psprintf(" OF %s, %s, %s",
 						   quote_identifier(get_attname(guard->table, signature, false)),
-						   quote_identifier(rule->group_key), quote_identifier(rule->group));
+						   quote_identifier(rule->side[0].name), quote_identifier(rule->group));
 	if (rule->withins == 0)
-		create_trigger(guard, "", guard_helper_name(guard->name, "lock"),
-					   psprintf("BEFORE DELETE OR UPDATE%s", columns), "STATEMENT");
-}
-
-/* Creates the triggers of a guard. */
-static void
-create_triggers(const Guard *guard)
-{
-	if (guard->action == ACTION_GROUP)
-	{
-		create_trigger(guard, "", guard->name, "BEFORE INSERT OR UPDATE", "ROW");
-		create_trigger(guard, "", guard_helper_name(guard->name, "after"),
-					   "AFTER INSERT OR UPDATE OR DELETE", "ROW");
-		return;
-	}
-	create_trigger(guard, "CONSTRAINT ", guard->name, "AFTER INSERT OR UPDATE", "ROW");
-	create_trigger(guard, "", guard_helper_name(guard->name, "after"), "AFTER INSERT OR UPDATE",
-				   "STATEMENT");
-	if (guard->action == ACTION_SKIP)
-		create_trigger(guard, "", guard_helper_name(guard->name, "before"), "BEFORE INSERT", "ROW");
+		create_trigger(guard, "lock", psprintf("BEFORE DELETE OR UPDATE%s", columns), "STATEMENT");
 }
 
 /* Warns of triggers that may change a row after it was placed, or found to be no duplicate. */
@@ -302,7 +264,7 @@ warn_of_later_triggers(const Guard *guard)
 {
 	Relation table = table_open(guard->table, AccessShareLock);
 	const char *name =
-		guard->action == ACTION_SKIP ? guard_helper_name(guard->name, "before") : guard->name;
+		guard->action == ACTION_SKIP ? makeObjectName(guard->name, NULL, "before") : guard->name;
 
 	for (int i = 0; i < table->trigdesc->numtriggers; i++)
 	{
@@ -321,22 +283,29 @@ warn_of_later_triggers(const Guard *guard)
 
 /* ---- Indexes ----------------------------------------------------------------------------------- */
 
-/* Returns the number of blocks of a table and its partitions. */
-static BlockNumber
-table_blocks(Oid oid)
+/*
+ * Returns whether a table and all its partitions have an index that a guard can ask; counts
+ * their blocks.
+ */
+static bool
+has_indexes(const GuardRule *rule, BlockNumber *blocks)
 {
-	BlockNumber blocks = 0;
+	bool all = true;
 	ListCell *cell;
 
-	foreach (cell, find_all_inheritors(oid, AccessShareLock, NULL))
+	*blocks = 0;
+	foreach (cell, find_all_inheritors(rule->side[0].table, AccessShareLock, NULL))
 	{
 		Relation table = table_open(lfirst_oid(cell), NoLock);
 
+		/* Children that inherit are no partitions, and not searched. */
+		if (RelationGetRelid(table) == rule->side[0].table || table->rd_rel->relispartition)
+			all &= guard_has_index(rule, table);
 		if (table->rd_rel->relkind == RELKIND_RELATION)
-			blocks += RelationGetNumberOfBlocks(table);
+			*blocks += RelationGetNumberOfBlocks(table);
 		table_close(table, NoLock);
 	}
-	return blocks;
+	return all;
 }
 
 /*
@@ -344,11 +313,11 @@ table_blocks(Oid oid)
  * safe schemas.
  */
 static void
-create_index(const Guard *guard, const char *statement)
+create_index(const Guard *guard, const char *statement, BlockNumber blocks)
 {
 	int settings = NewGUCNestLevel();
 
-	if (table_blocks(guard->table) > LARGE_BLOCKS)
+	if (blocks > LARGE_BLOCKS)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("table \"%s\" is large and has no index that the guard can ask",
@@ -356,7 +325,7 @@ create_index(const Guard *guard, const char *statement)
 				 errhint("Create it first, with CONCURRENTLY if the table is in use: %s.",
 						 statement)));
 	set_locally("search_path", SAFE_SEARCH_PATH);
-	run_command(statement);
+	(void) run_command(statement);
 	AtEOXact_GUC(false, settings);
 }
 
@@ -365,87 +334,42 @@ static GuardTrigger *
 find_trigger(const Guard *guard)
 {
 	Relation table = table_open(guard->table, AccessShareLock);
-	GuardTrigger *found = NULL;
+	const Trigger *trigger = find_main(guard, table);
+	GuardTrigger *found;
 
-	for (int i = 0; i < table->trigdesc->numtriggers; i++)
-	{
-		const Trigger *trigger = &table->trigdesc->triggers[i];
-
-		if (trigger->tgfoid == guard->function && strcmp(trigger->tgname, guard->name) == 0)
-			found = guard_trigger(trigger, table, guard->function);
-	}
+	if (trigger == NULL)
+		elog(ERROR, "could not find trigger \"%s\"", guard->name);
+	found = guard_trigger(trigger->tgoid, table, guard->function);
 	table_close(table, NoLock);
-	if (found != NULL)
-		return found;
-	elog(ERROR, "could not find trigger \"%s\"", guard->name);
-}
-
-/* Returns whether a table and all its partitions have an index that a guard can ask. */
-static bool
-has_indexes(const GuardRule *rule, const GuardSide *side)
-{
-	bool all = true;
-	ListCell *cell;
-
-	foreach (cell, find_all_inheritors(side->table, AccessShareLock, NULL))
-	{
-		Relation table = table_open(lfirst_oid(cell), NoLock);
-
-		/* Children that inherit are no partitions, and not searched. */
-		if (RelationGetRelid(table) == side->table || table->rd_rel->relispartition)
-			all &= guard_has_index(rule, table);
-		table_close(table, NoLock);
-	}
-	return all;
-}
-
-/* Does a query return a row? */
-static bool
-any_row(const char *query)
-{
-	run_command(query);
-	return SPI_processed > 0;
+	return found;
 }
 
 /* Did the guard group rows by other options?  Verdicts are those of the rows that are placed next. */
 static bool
 regroups(const Guard *guard)
 {
-	if (guard_action(&guard->old) != ACTION_GROUP)
-		return false;
+	bool same = true;
+
 	for (int i = 0; i < OPTION_UNLESS; i++)
 	{
 		const char *value = guard->options.value[i];
 		const char *old = guard->old.value[i];
 
-		if (strcmp(value == NULL ? "" : value, old == NULL ? "" : old) != 0)
-			return true;
+		same &= strcmp(value == NULL ? "" : value, old == NULL ? "" : old) == 0;
 	}
-	return false;
+	return guard_action(&guard->old) == ACTION_GROUP && !same;
 }
 
-/* Makes what groups need beside the triggers, and places the rows that have no group. */
-static void
-complete_groups(const Guard *guard)
-{
-	GuardRule *rule = find_trigger(guard)->rule;
-
-	create_lock_trigger(guard, rule);
-	if (!guard_has_member_index(rule))
-		create_index(guard, guard_member_index_statement(rule));
-	if (any_row(psprintf("SELECT FROM %s LIMIT 1", guard->table_name)))
-		guard_fill_groups(find_trigger(guard)->rule, regroups(guard));
-}
-
-/* Checks a guard as when it fires, and makes the index that it lacks. */
+/* Checks a guard as when it fires, makes what it lacks, and places the rows that have no group. */
 static void
 complete(const Guard *guard)
 {
 	GuardTrigger *trigger = find_trigger(guard);
+	BlockNumber blocks;
 	ListCell *cell;
 
-	if (!has_indexes(trigger->rule, &trigger->rule->side[0]))
-		create_index(guard, guard_index_statement(trigger->rule, &trigger->rule->side[0]));
+	if (!has_indexes(trigger->rule, &blocks))
+		create_index(guard, guard_index_statement(trigger->rule, &trigger->rule->side[0]), blocks);
 	trigger = find_trigger(guard);
 	foreach (cell, trigger->tables)
 	{
@@ -456,7 +380,13 @@ complete(const Guard *guard)
 	}
 	guard_check_statements(trigger->rule);
 	if (guard->action == ACTION_GROUP)
-		complete_groups(guard);
+	{
+		create_lock_trigger(guard, trigger->rule);
+		if (!guard_has_member_index(trigger->rule))
+			create_index(guard, guard_member_index_statement(trigger->rule), blocks);
+		if (run_command(psprintf("SELECT FROM %s LIMIT 1", guard->table_name)))
+			guard_fill_groups(find_trigger(guard)->rule, regroups(guard));
+	}
 	if (guard->action == ACTION_GROUP || guard->action == ACTION_SKIP)
 		warn_of_later_triggers(guard);
 }
@@ -468,6 +398,7 @@ static Guard
 read_guard(FunctionCallInfo call)
 {
 	Guard guard = {.name = argument_text(call, ARGUMENT_NAME)};
+	const char *signature;
 
 	if (call->args[ARGUMENT_TABLE].isnull)
 		ereport(ERROR,
@@ -481,23 +412,21 @@ read_guard(FunctionCallInfo call)
 				 errmsg("relation with OID %u does not exist", guard.table),
 				 errhint("Name a table.")));
 	guard.table_name = guard_qualified(guard.table);
-	guard.schema = quote_identifier(get_namespace_name(get_func_namespace(call->flinfo->fn_oid)));
 	guard.function =
 		extension_function(call->flinfo->fn_oid, "neardup_guard_row", InvalidOid, InvalidOid);
 	for (int i = 0; i < OPTIONS; i++)
 		guard.options.value[i] = argument_text(call, i + 1);
 	guard.action = guard_action(&guard.options);
-	if (guard.name == NULL && guard.action != ACTION_NONE)
-	{
-		const char *signature = guard.options.value[OPTION_SIGNATURE];
-		const char *action = guard.options.value[OPTION_ACTION];
-
-		if (signature == NULL)
-			refuse_option(OPTION_SIGNATURE, NULL, "Name a column of signatures.");
-		guard.name = makeObjectName(get_rel_name(guard.table),
-									strchr(signature, '(') != NULL ? NULL : signature,
-									action == NULL ? "reject" : action);
-	}
+	if (guard.name != NULL || guard.action == ACTION_NONE)
+		return guard;
+	signature = guard.options.value[OPTION_SIGNATURE];
+	if (signature == NULL)
+		refuse_option(OPTION_SIGNATURE, NULL, "Name a column of signatures.");
+	guard.name =
+		makeObjectName(get_rel_name(guard.table), strchr(signature, '(') != NULL ? NULL : signature,
+					   guard.options.value[OPTION_ACTION] == NULL ?
+						   "reject" :
+						   guard.options.value[OPTION_ACTION]);
 	return guard;
 }
 
@@ -512,7 +441,7 @@ make_guard(Guard *guard)
 	guard->action = guard_action(&guard->options);
 	qualify(guard);
 	(void) guard_threshold(&guard->options);
-	drop_triggers(guard);
+	drop_triggers(guard, false);
 	create_triggers(guard);
 	complete(guard);
 }
@@ -531,8 +460,8 @@ neardup_guard(PG_FUNCTION_ARGS)
 	SPI_connect();
 	if (guard.action == ACTION_NONE)
 	{
-		qualify_signature(&guard);
-		drop_triggers(&guard);
+		qualify_expression(&guard, OPTION_SIGNATURE, false);
+		drop_triggers(&guard, true);
 	}
 	else
 		make_guard(&guard);

@@ -1,6 +1,6 @@
 /*
- * guard.h: guards: triggers of neardup_guard_row(), which refuse, report, record or skip a row
- * that is similar to another row.
+ * guard.h: guards: triggers of neardup_guard_row(), which refuse, report, record, skip or group
+ * a row that is similar to another row.
  *
  * A guard works as an exclusion constraint does: it asks an index, with a dirty snapshot, after
  * the row has its own entry there.  It waits only for the transaction of a similar row that is
@@ -56,6 +56,22 @@ typedef enum GuardAction
 	ACTIONS
 } GuardAction;
 
+/* A column of the option within. */
+typedef struct WithinColumn
+{
+	const char *name;
+	Interval *span; /* NULL: rows must be equal in it; else they lie at most so far apart */
+} WithinColumn;
+
+/* What the option unless names. */
+typedef struct GuardUnless
+{
+	const char *column; /* a boolean column, or NULL */
+	Oid verdicts;       /* a table, or InvalidOid */
+} GuardUnless;
+
+typedef struct GuardRule GuardRule;
+
 extern const char *const guard_option_names[OPTIONS];
 
 extern GuardOptions guard_options(const Trigger *trigger);
@@ -64,19 +80,14 @@ extern GuardAction guard_action(const GuardOptions *options);
 extern Measure guard_measure(const GuardOptions *options);
 extern double guard_threshold(const GuardOptions *options);
 extern List *guard_names(const GuardOptions *options, GuardOption option);
-extern List *guard_items(const char *text);
+extern WithinColumn *guard_within(const GuardOptions *options, int *count);
+extern Oid guard_option_table(GuardOption option, const char *name, const GuardRule *rule);
+extern GuardUnless guard_unless(const GuardOptions *options, Oid table, const GuardRule *rule);
 extern AttrNumber guard_named_column(Oid table, const char *name);
 extern Node *guard_parse(Relation table, const char *text, bool condition);
 extern _Noreturn void refuse_option(GuardOption option, const char *detail, const char *hint);
 
 /* ---- Rules (rule.c) -------------------------------------------------------- */
-
-/* A column of the option within. */
-typedef struct WithinColumn
-{
-	const char *name;
-	Interval *span; /* NULL: rows must be equal in it; else they lie at most so far apart */
-} WithinColumn;
 
 /* A table whose rows refuse others: the guarded table or the one of the option against. */
 typedef struct GuardSide
@@ -84,9 +95,21 @@ typedef struct GuardSide
 	Oid table;
 	int keys; /* columns of its primary key */
 	const char **key;
+	Oid key_index;
+	const char *name;  /* the column by which verdicts and groups name rows, or NULL */
 	SPIPlanPtr record; /* inserts a pair into the log; NULL: not yet prepared */
 	SPIPlanPtr judged; /* looks for a verdict on a pair; the same */
 } GuardSide;
+
+/* A column of a table, or an expression. */
+typedef struct GuardColumn
+{
+	AttrNumber number;
+	Oid type; /* below a domain */
+	Oid collation;
+	int16 length;
+	bool by_value;
+} GuardColumn;
 
 /* What a search needs to know of an ordinary table or partition. */
 typedef struct GuardPlace
@@ -94,24 +117,25 @@ typedef struct GuardPlace
 	Oid table; /* the key of a hash table */
 	GuardSide *side;
 	Oid index;
-	Expr *signature;    /* of a row: a column, or the expression of the index */
-	List *condition;    /* on a row, with implicit AND; NIL: none */
-	AttrNumber unless;  /* a boolean column, or InvalidAttrNumber */
-	AttrNumber *within; /* the columns of the option within */
-	int *key;           /* and which columns of the index they are; 0: none */
-	Node *generation;   /* of a signature that is a generated column, or NULL */
-	Bitmapset *sources; /* columns that the signature is made of, from FirstLowInvalid... on */
+	Expr *signature; /* of a row: a column, or the expression of the index */
+	GuardColumn value;
+	List *condition;     /* on a row, with implicit AND; NIL: none */
+	AttrNumber unless;   /* a boolean column, or InvalidAttrNumber */
+	GuardColumn *within; /* the columns of the option within */
+	int *key;            /* and which columns of the index they are; 0: none */
+	Node *generation;    /* of a signature that is a generated column, or NULL */
+	Bitmapset *sources;  /* columns that the signature is made of, from FirstLowInvalid... on */
 
 	/* Of a guard that groups rows. */
-	AttrNumber group_key; /* names rows */
-	AttrNumber group;     /* the key of the row that leads the row's group */
-	List *leads;          /* on a row: it leads a group */
+	GuardColumn group_key; /* names rows */
+	GuardColumn group;     /* the key of the row that leads the row's group */
+	List *leads;           /* on a row: it leads a group */
 } GuardPlace;
 
 typedef struct GuardCounts GuardCounts;
 
 /* A guard, as a session keeps it until one of its tables changes. */
-typedef struct GuardRule
+struct GuardRule
 {
 	Oid trigger; /* on the guarded table: the key of a hash table */
 	MemoryContext context;
@@ -125,13 +149,10 @@ typedef struct GuardRule
 	const char *signature; /* a column, or an expression */
 	int withins;
 	WithinColumn *within;
-	const char *unless;    /* a boolean column, or NULL */
-	Oid verdicts;          /* a table, or InvalidOid */
-	Oid log;               /* the same */
-	const char *group;     /* the column of groups, or NULL */
-	const char *group_key; /* the column that names rows in it */
-	int shown;
-	const char **show;
+	GuardUnless unless;
+	Oid log;           /* a table, or InvalidOid */
+	const char *group; /* the column of groups, or NULL */
+	List *show;        /* names of columns */
 	GuardSide side[2]; /* that of the guarded table; the other table, or InvalidOid */
 	bool asks_right;   /* who writes a row must have the right to read the other table */
 	HTAB *place;
@@ -140,7 +161,7 @@ typedef struct GuardRule
 	SPIPlanPtr bound;   /* finds the groups of rows that are judged; the same */
 	SPIPlanPtr follow;  /* places rows that are judged the same again; the same */
 	SPIPlanPtr leader;  /* finds the leader of a group; the same */
-} GuardRule;
+};
 
 /* A trigger that fires for the rows of a table: the guard's, or a partition's copy of it. */
 typedef struct GuardTrigger
@@ -151,17 +172,16 @@ typedef struct GuardTrigger
 	bool looks_again; /* a trigger after each statement looks again at rows that are unsure */
 } GuardTrigger;
 
-extern GuardTrigger *guard_trigger(const Trigger *trigger, Relation table, Oid function);
+extern GuardTrigger *guard_trigger(Oid trigger, Relation table, Oid function);
+extern const Trigger *guard_main(const Trigger *trigger, Relation table);
 extern GuardPlace *guard_place(GuardRule *rule, Relation table);
 extern void guard_keep_plan(SPIPlanPtr plan);
 extern void guard_forget(void);
-extern const char *guard_helper_name(const char *guard, const char *label);
 
 /* ---- Tables and indexes (place.c) -------------------------------------------- */
 
-extern void guard_find_key(GuardSide *side);
-extern const char *guard_key_column(const GuardRule *rule, const GuardSide *side);
-extern List *guard_tables(const GuardRule *rule, Relation table, Oid **watched, int *count);
+extern void guard_find_key(const GuardRule *rule, GuardSide *side, bool by_one_column);
+extern List *guard_tables(const GuardRule *rule, Relation table, List **watched);
 extern void guard_fill_place(GuardRule *rule, GuardPlace *place, Relation table);
 extern bool guard_has_index(const GuardRule *rule, Relation table);
 extern const char *guard_index_statement(const GuardRule *rule, const GuardSide *side);
@@ -213,12 +233,17 @@ typedef struct GuardCheck
 
 /* ---- Values of rows (values.c) ------------------------------------------------ */
 
+extern GuardColumn guard_column(TupleDesc row_type, AttrNumber number);
+extern NullableDatum guard_get(TupleTableSlot *row, const GuardColumn *column);
+extern bool guard_is_same(const GuardColumn *column, NullableDatum a, NullableDatum b);
+extern bool guard_is_kept(const GuardColumn *column, TupleTableSlot *old, TupleTableSlot *new);
+extern bool guard_is_equal(const GuardColumn *column, Datum a, Datum b);
+extern Datum guard_copy(const GuardColumn *column, Datum value);
+extern bool guard_is_true(TupleTableSlot *row, AttrNumber column);
 extern NullableDatum guard_value(GuardCheck *check, Expr *expression, TupleTableSlot *row);
 extern bool guard_holds(GuardCheck *check, const List *condition, TupleTableSlot *row);
-extern bool guard_is_same_column(TupleTableSlot *old, TupleTableSlot *new, AttrNumber column);
-extern bool guard_is_same(const Expr *expression, NullableDatum a, NullableDatum b);
-extern Datum guard_copy(const Expr *expression, Datum value);
 extern bool guard_begin_search(GuardCheck *check);
+extern bool guard_compares_alike(GuardCheck *check, TupleTableSlot *old);
 
 /* ---- Searching (search.c) ------------------------------------------------------ */
 
@@ -232,32 +257,51 @@ extern void guard_visit(GuardCheck *check, GuardVisitor visit, void *state);
 
 /* ---- Statements as the current user (statements.c) ------------------------------- */
 
+/* The parameters of a statement. */
+typedef struct GuardParameters
+{
+	int count;
+	bool any_null;
+	Oid *type;
+	Datum *value;
+} GuardParameters;
+
+/* Returns the text of a statement about the rows of a side. */
+typedef const char *(*GuardStatement)(const GuardRule *rule, const GuardSide *side);
+
+extern GuardParameters guard_parameters(int most);
+extern void guard_add_value(GuardParameters *list, Oid type, Datum value);
+extern void guard_add_column(GuardParameters *list, const GuardSide *side, const char *name,
+							 const GuardPlace *place, TupleTableSlot *row);
+extern SPIPlanPtr guard_plan(SPIPlanPtr *plan, GuardStatement statement, const GuardRule *rule,
+							 const GuardSide *side, const GuardParameters *list);
+extern bool guard_run(SPIPlanPtr plan, const GuardParameters *list, int expected, bool in_order);
+extern const char *guard_qualified(Oid relation);
+extern const char *guard_equality(const char *left, Oid type, const char *right);
+extern Oid guard_key_type(const GuardSide *side);
+extern const char *guard_verdicts(const GuardRule *rule);
+extern void guard_check_right(const GuardRule *rule, Oid table, AttrNumber column, AclMode right,
+							  GuardOption option);
 extern bool guard_is_judged(GuardCheck *check, const GuardPlace *place, TupleTableSlot *other);
 extern void guard_check_statements(GuardRule *rule);
 extern void guard_record(GuardCheck *check, const GuardHit *hit);
-extern void guard_check_right(const GuardRule *rule, Oid table, AttrNumber column, AclMode right,
-							  GuardOption option);
-extern SPIPlanPtr guard_prepare(const char *statement, int parameters, Oid *types);
-extern void guard_execute(SPIPlanPtr plan, Datum *values, int expected);
-extern const char *guard_equality(const char *left, Oid type, const char *right);
-extern const char *guard_qualified(Oid relation);
 
 /* ---- Groups (group.c, group_statements.c) ------------------------------------------ */
 
 extern bool guard_leads(const GuardPlace *place, TupleTableSlot *row);
-extern bool guard_is_same_key(const GuardPlace *place, TupleTableSlot *row, Datum a, Datum b);
 extern bool guard_is_to_be_placed(const GuardRule *rule, TupleTableSlot *row);
 extern HeapTuple guard_place_row(GuardCheck *check);
-extern void guard_place_again(const GuardRule *rule, SPIPlanPtr plan, Datum *values,
+extern void guard_place_again(GuardRule *rule, SPIPlanPtr plan, const GuardParameters *list,
 							  const Datum *group);
 extern void guard_follow_row(GuardCheck *check);
 extern void guard_lock_statement(const GuardRule *rule);
 
 extern const char *guard_leader_condition(const GuardRule *rule);
 extern int guard_find_judged(GuardCheck *check, bool same, Datum key, Datum led, Datum **groups);
-extern void guard_execute_in_order(SPIPlanPtr plan, Datum *values, int expected);
+extern bool guard_is_among(const GuardColumn *column, Datum value, const Datum *list, int count);
 extern void guard_hand_on(GuardCheck *check, Datum key, CommandId since);
-extern void guard_follow_judged(GuardCheck *check, bool got, TupleTableSlot *row);
+extern GuardParameters guard_followers(GuardCheck *check, bool got, TupleTableSlot *row);
+extern void guard_follow_judged(GuardRule *rule, const GuardParameters *list);
 extern void guard_fill_groups(GuardRule *rule, bool all);
 extern bool guard_has_member_index(const GuardRule *rule);
 extern const char *guard_member_index_statement(const GuardRule *rule);
@@ -265,7 +309,7 @@ extern bool guard_has_leader(GuardCheck *check, Datum group);
 
 /* ---- Messages (report.c) ----------------------------------------------------------- */
 
-extern const char *guard_value_text(TupleTableSlot *row, AttrNumber column);
+extern Datum guard_key_text(const GuardPlace *place, TupleTableSlot *row);
 extern void guard_report(const GuardCheck *check, const GuardHit *hit, int level);
 
 /* ---- Counts (counts.c) --------------------------------------------------------------- */
@@ -280,6 +324,6 @@ typedef enum GuardEvent
 	GUARD_EVENTS
 } GuardEvent;
 
-extern void guard_count(GuardCounts **counts, Oid trigger, Oid guarded, GuardEvent event);
+extern void guard_count(GuardRule *rule, GuardEvent event);
 
 #endif

@@ -6,6 +6,8 @@
  */
 #include "guard/guard.h"
 
+#include "catalog/namespace.h"
+#include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -18,16 +20,9 @@
 #include "utils/lsyscache.h"
 #include "utils/varlena.h"
 
-#include "rights.h"
-
 const char *const guard_option_names[OPTIONS] = {"signature", "threshold", "action",  "within",
 												 "condition", "against",   "measure", "record_in",
 												 "unless",    "show"};
-
-static const char *const action_names[ACTIONS] = {"reject", "warn", "log", "skip", "group", "none"};
-
-static const char *const measure_names[MEASURES] = {"similarity", "contained", "contains",
-													"containment"};
 
 /* Raises an error for an option. */
 void
@@ -49,20 +44,19 @@ guard_options(const Trigger *trigger)
 	for (int i = 0; i < trigger->tgnargs; i++)
 	{
 		const char *argument = trigger->tgargs[i];
-		size_t length = strcspn(argument, "=");
+		const char *equals = strchr(argument, '=');
 		int option = 0;
 
-		while (option < OPTIONS &&
-			   (strlen(guard_option_names[option]) != length ||
-				strncmp(argument, guard_option_names[option], length) != 0))
+		while (equals != NULL && option < OPTIONS &&
+			   strcmp(guard_option_names[option], pnstrdup(argument, equals - argument)) != 0)
 			option++;
-		if (option == OPTIONS || argument[length] == '\0')
+		if (equals == NULL || option == OPTIONS)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("trigger \"%s\" has an argument that neardup_guard_row() does not know: \"%s\"",
 							trigger->tgname, argument),
 					 errhint("Create the trigger with neardup_guard().")));
-		options.value[option] = argument + length + 1;
+		options.value[option] = pstrdup(equals + 1);
 	}
 	return options;
 }
@@ -99,7 +93,9 @@ choice(const GuardOptions *options, GuardOption option, const char *const *name,
 GuardAction
 guard_action(const GuardOptions *options)
 {
-	return choice(options, OPTION_ACTION, action_names, ACTIONS,
+	static const char *const name[ACTIONS] = {"reject", "warn", "log", "skip", "group", "none"};
+
+	return choice(options, OPTION_ACTION, name, ACTIONS,
 				  "Use 'reject', 'warn', 'log', 'skip', 'group' or 'none'.");
 }
 
@@ -107,7 +103,10 @@ guard_action(const GuardOptions *options)
 Measure
 guard_measure(const GuardOptions *options)
 {
-	return choice(options, OPTION_MEASURE, measure_names, MEASURES,
+	static const char *const name[MEASURES] = {"similarity", "contained", "contains",
+											   "containment"};
+
+	return choice(options, OPTION_MEASURE, name, MEASURES,
 				  "Use 'similarity', or for sets 'containment', 'contained' or 'contains'.");
 }
 
@@ -129,47 +128,91 @@ guard_threshold(const GuardOptions *options)
 	return threshold;
 }
 
+/* ---- Lists --------------------------------------------------------------------------- */
+
 /* Returns the names in an option, as a list of strings; NIL if it is not given. */
 List *
 guard_names(const GuardOptions *options, GuardOption option)
 {
 	const char *value = options->value[option];
-	List *names;
+	List *names = NIL;
 
-	if (value == NULL)
-		return NIL;
-	if (!SplitIdentifierString(pstrdup(value), ',', &names))
+	if (value != NULL && !SplitIdentifierString(pstrdup(value), ',', &names))
 		refuse_option(option, psprintf("It is not a list of names: '%s'.", value),
 					  "Pass names that commas separate.  A name with capital letters needs double quotes.");
 	return names;
 }
 
-/* Returns the items of a list that commas separate, as they are written; NIL if it is not given. */
-List *
-guard_items(const char *text)
+/* Returns the end of what goes before a comma or, if asked, a space, outside of double quotes. */
+static char *
+end_of_item(char *item, bool at_space)
+{
+	bool quoted = false;
+
+	for (; *item != '\0' &&
+		 (quoted || (*item != ',' && !(at_space && isspace((unsigned char) *item))));
+		 item++)
+		quoted ^= *item == '"';
+	return item;
+}
+
+/* Returns the items of a list that commas separate, as they are written, but for spaces before. */
+static List *
+items_of(const char *text)
 {
 	char *item = text == NULL ? NULL : pstrdup(text);
 	List *items = NIL;
 
 	while (item != NULL)
 	{
-		bool quoted = false;
-		char *end = item;
-		char *next;
+		char *end = end_of_item(item, false);
+		char *next = *end == '\0' ? NULL : end + 1;
 
-		for (; *end != '\0' && (quoted || *end != ','); end++)
-			quoted ^= *end == '"';
-		next = *end == '\0' ? NULL : end + 1;
-		while (end > item && isspace((unsigned char) end[-1]))
-			end--;
 		*end = '\0';
-		while (isspace((unsigned char) *item))
-			item++;
-		items = lappend(items, item);
+		items = lappend(items, item + strspn(item, " \t\n\r\f"));
 		item = next;
 	}
 	return items;
 }
+
+/* Reads the option within, whose items are columns, or columns and intervals. */
+WithinColumn *
+guard_within(const GuardOptions *options, int *count)
+{
+	List *items = items_of(options->value[OPTION_WITHIN]);
+	WithinColumn *within = palloc0((list_length(items) + 1) * sizeof(WithinColumn));
+	ListCell *cell;
+
+	*count = 0;
+	foreach (cell, items)
+	{
+		char *item = lfirst(cell);
+		char *end = end_of_item(item, true);
+		const char *span = end + strspn(end, " \t\n\r\f");
+		Interval zero = {0};
+		List *names;
+
+		if (*span != '\0')
+			within->span = DatumGetIntervalP(DirectFunctionCall3(interval_in, CStringGetDatum(span),
+																 ObjectIdGetDatum(InvalidOid),
+																 Int32GetDatum(-1)));
+		if (within->span != NULL &&
+			DatumGetBool(DirectFunctionCall2(interval_lt, IntervalPGetDatum(within->span),
+											 IntervalPGetDatum(&zero))))
+			refuse_option(OPTION_WITHIN, psprintf("The interval is '%s'.", span),
+						  "Pass an interval that is not negative.");
+		*end = '\0';
+		if (!SplitIdentifierString(item, ',', &names) || list_length(names) != 1)
+			refuse_option(OPTION_WITHIN, NULL,
+						  "Pass columns, as in 'tenant', or 'tenant, submitted_at 10 minutes'.");
+		within->name = linitial(names);
+		within++;
+		(*count)++;
+	}
+	return within - *count;
+}
+
+/* ---- Columns and tables -------------------------------------------------------------- */
 
 /* Returns the column of a table that a name names, or InvalidAttrNumber. */
 AttrNumber
@@ -178,6 +221,48 @@ guard_named_column(Oid table, const char *name)
 	List *names = textToQualifiedNameList(cstring_to_text(name));
 
 	return list_length(names) == 1 ? get_attnum(table, strVal(linitial(names))) : InvalidAttrNumber;
+}
+
+/*
+ * Returns the table that an option names.  One without a schema is in that of a rule's guarded
+ * table or, without a rule, found by the search_path.
+ */
+Oid
+guard_option_table(GuardOption option, const char *name, const GuardRule *rule)
+{
+	RangeVar *range = makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name)));
+	Oid table;
+
+	if (rule != NULL && range->schemaname == NULL)
+		range->schemaname = get_namespace_name(get_rel_namespace(rule->side[0].table));
+	table = RangeVarGetRelid(range, NoLock, true);
+	if (!OidIsValid(table))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("table \"%s\" of argument \"%s\" does not exist", name,
+						guard_option_names[option]),
+				 rule != NULL ? errdetail("Guard \"%s\" names it.", rule->name) : 0,
+				 errhint("Create it, or name another table with neardup_guard().")));
+	return table;
+}
+
+/* Reads the option unless: a boolean column of a table, a table of verdicts, or both. */
+GuardUnless
+guard_unless(const GuardOptions *options, Oid table, const GuardRule *rule)
+{
+	GuardUnless unless = {NULL, InvalidOid};
+	ListCell *cell;
+
+	foreach (cell, items_of(options->value[OPTION_UNLESS]))
+	{
+		AttrNumber column = guard_named_column(table, lfirst(cell));
+
+		if (column > 0 && get_atttype(table, column) == BOOLOID)
+			unless.column = get_attname(table, column, false);
+		else
+			unless.verdicts = guard_option_table(OPTION_UNLESS, lfirst(cell), rule);
+	}
+	return unless;
 }
 
 /* Returns the parse tree of one expression; raises an error if the text is another thing. */

@@ -9,9 +9,9 @@
 #include "access/genam.h"
 #include "access/table.h"
 #include "catalog/partition.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "partitioning/partdesc.h"
@@ -20,19 +20,71 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/partcache.h"
-#include "utils/ruleutils.h"
 #include "utils/typcache.h"
 #include "utils/varlena.h"
 
 #include "index/index.h"
 #include "rights.h"
-#include "types/objects.h"
 
 /* ---- Keys of rows --------------------------------------------------------------- */
 
-/* Finds the columns of the primary key of a table. */
+/* Returns the names of columns in which a guard compares equal rows or, if asked, those of partition keys. */
+static List *
+shared_columns(const GuardRule *rule, const GuardSide *side, bool partitions)
+{
+	List *names = NIL;
+	ListCell *cell;
+
+	for (int i = 0; i < rule->withins; i++)
+		names = lappend(names, makeString(pstrdup(rule->within[i].name)));
+	if (partitions)
+		foreach (cell, find_all_inheritors(side->table, AccessShareLock, NULL))
+		{
+			Relation table = table_open(lfirst_oid(cell), NoLock);
+			PartitionKey key = RelationGetPartitionKey(table);
+
+			for (int i = 0; key != NULL && i < key->partnatts; i++)
+				if (key->partattrs[i] > 0)
+					names = lappend(names,
+									makeString(get_attname(lfirst_oid(cell), key->partattrs[i],
+														   false)));
+			table_close(table, NoLock);
+		}
+	return names;
+}
+
+/*
+ * Returns the column that verdicts and groups name rows by: that of the primary key.  If it has
+ * several, one must be left without those of the option within, or also without those of partitions.
+ */
+static const char *
+key_name(const GuardRule *rule, const GuardSide *side)
+{
+	for (int pass = 0; pass < 2; pass++)
+	{
+		List *shared = side->keys == 1 ? NIL : shared_columns(rule, side, pass == 1);
+		const char *name = NULL;
+		int left = 0;
+
+		for (int i = 0; i < side->keys; i++)
+			if (!list_member(shared, makeString(pstrdup(side->key[i]))))
+			{
+				name = side->key[i];
+				left++;
+			}
+		if (left == 1)
+			return name;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("table \"%s\" has no primary key of one column", get_rel_name(side->table)),
+			 errdetail("Groups and verdicts name rows by one column, beside those of \"within\" and of partitions."),
+			 errhint("Add a primary key.")));
+}
+
+/* Finds the columns of the primary key of a table and, if asked, the one that names rows. */
 void
-guard_find_key(GuardSide *side)
+guard_find_key(const GuardRule *rule, GuardSide *side, bool by_one_column)
 {
 	Relation table = table_open(side->table, AccessShareLock);
 	ListCell *cell;
@@ -43,6 +95,7 @@ guard_find_key(GuardSide *side)
 
 		if (index->rd_index->indisprimary)
 		{
+			side->key_index = lfirst_oid(cell);
 			side->keys = index->rd_index->indnkeyatts;
 			side->key = palloc(side->keys * sizeof(char *));
 			for (int i = 0; i < side->keys; i++)
@@ -51,52 +104,8 @@ guard_find_key(GuardSide *side)
 		index_close(index, AccessShareLock);
 	}
 	table_close(table, NoLock);
-}
-
-/* Is a column one in which a guard compares equal rows or, if asked, one that the table is partitioned by? */
-static bool
-is_shared_column(const GuardRule *rule, const GuardSide *side, const char *name, bool partitions)
-{
-	Relation table = table_open(side->table, AccessShareLock);
-	PartitionKey key = RelationGetPartitionKey(table);
-	AttrNumber column = get_attnum(side->table, name);
-	bool shared = false;
-
-	for (int i = 0; i < rule->withins; i++)
-		shared |= strcmp(rule->within[i].name, name) == 0;
-	for (int i = 0; partitions && key != NULL && i < key->partnatts; i++)
-		shared |= key->partattrs[i] == column;
-	table_close(table, NoLock);
-	return shared;
-}
-
-/*
- * Returns the column that verdicts and groups name rows by: that of the primary key.  If it has
- * several, one must be left without those of the option within, or also without those of partitions.
- */
-const char *
-guard_key_column(const GuardRule *rule, const GuardSide *side)
-{
-	const char *name = NULL;
-	int left = 0;
-
-	for (int pass = 0; pass < 2 && left != 1; pass++)
-	{
-		left = 0;
-		for (int i = 0; i < side->keys; i++)
-			if (side->keys == 1 || !is_shared_column(rule, side, side->key[i], pass == 1))
-			{
-				name = side->key[i];
-				left++;
-			}
-	}
-	if (left != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("table \"%s\" has no primary key of one column", get_rel_name(side->table)),
-				 errdetail("Groups and verdicts name rows by one column, beside those of \"within\" and of partitions."),
-				 errhint("Add a primary key.")));
-	return name;
+	if (by_one_column)
+		side->name = key_name(rule, side);
 }
 
 /* ---- Tables ------------------------------------------------------------------------ */
@@ -171,22 +180,16 @@ collect(Collector *collector, Oid oid)
  * partitioned tables that they depend on.
  */
 List *
-guard_tables(const GuardRule *rule, Relation table, Oid **watched, int *count)
+guard_tables(const GuardRule *rule, Relation table, List **watched)
 {
-	Collector collector = {.rule = rule};
-	ListCell *cell;
+	Collector collector = {.rule = rule, .path = list_make1_oid(RelationGetRelid(table))};
 
-	collector.path = list_make1_oid(RelationGetRelid(table));
 	if (table->rd_rel->relispartition)
 		collector.path =
 			list_concat(collector.path, get_partition_ancestors(RelationGetRelid(table)));
-	collect(&collector, rule->side[0].table);
-	if (OidIsValid(rule->side[1].table))
-		collect(&collector, rule->side[1].table);
-	*count = 0;
-	*watched = palloc((list_length(collector.watched) + 1) * sizeof(Oid));
-	foreach (cell, collector.watched)
-		(*watched)[(*count)++] = lfirst_oid(cell);
+	for (int i = 0; i < 2 && OidIsValid(rule->side[i].table); i++)
+		collect(&collector, rule->side[i].table);
+	*watched = collector.watched;
 	return collector.tables;
 }
 
@@ -210,51 +213,37 @@ column_number(const GuardRule *rule, GuardOption option, Relation table, const c
 	return column;
 }
 
-/* Returns the signature of rows of a table: a column if there is one of that name. */
+/* Returns the signature of rows of a table: a column, or an expression. */
 static Expr *
 signature_of(const GuardRule *rule, Relation table)
 {
+	const char *text = rule->signature;
 	List *names;
-	AttrNumber column = InvalidAttrNumber;
-	const FormData_pg_attribute *attribute;
-	bool parsed = SplitIdentifierString(pstrdup(rule->signature), ',', &names);
 
-	if (parsed && list_length(names) == 1)
-		column = get_attnum(RelationGetRelid(table), linitial(names));
-	if (parsed && list_length(names) > 1)
-		refuse_option(OPTION_SIGNATURE, psprintf("It is '%s'.", rule->signature),
-					  "Name one column, or pass an expression as an index has it.");
-	if (column <= 0 && parsed && list_length(names) == 1 && strchr(rule->signature, '(') == NULL)
-		column = column_number(rule, OPTION_SIGNATURE, table, linitial(names));
-	if (column <= 0)
-		return (Expr *) guard_parse(table, rule->signature, false);
-	attribute = TupleDescAttr(RelationGetDescr(table), column - 1);
-	return (Expr *) makeVar(1, column, attribute->atttypid, attribute->atttypmod,
-							attribute->attcollation, 0);
+	if (SplitIdentifierString(pstrdup(text), ',', &names) && strchr(text, '(') == NULL)
+	{
+		if (list_length(names) != 1)
+			refuse_option(OPTION_SIGNATURE, psprintf("It is '%s'.", text),
+						  "Name one column, or pass an expression as an index has it.");
+		(void) column_number(rule, OPTION_SIGNATURE, table, linitial(names));
+		text = quote_identifier(linitial(names));
+	}
+	return (Expr *) guard_parse(table, text, false);
 }
 
-/* Returns the expression of a column of an index, on rows of its table. */
-static Expr *
-index_expression(Relation index, int column)
+/* Is the signature of an index the given column or expression? */
+static bool
+is_signature(Relation index, const Expr *wanted)
 {
-	List *expressions = RelationGetIndexExpressions(index);
-	const int2vector *keys = &index->rd_index->indkey;
+	const int16 *number = index->rd_index->indkey.values;
+	int last = index_cache(index)->signature - 1;
 	int expression = 0;
 
-	for (int i = 0; i < column - 1; i++)
-		expression += keys->values[i] == 0;
-	return list_nth(expressions, expression);
-}
-
-/* Is a column of an index the given column or expression? */
-static bool
-is_column(Relation index, int column, const Expr *wanted)
-{
-	AttrNumber number = index->rd_index->indkey.values[column - 1];
-
-	if (IsA(wanted, Var))
-		return number == ((const Var *) wanted)->varattno;
-	return number == 0 && equal(index_expression(index, column), wanted);
+	if (IsA(wanted, Var) || number[last] != 0)
+		return IsA(wanted, Var) && number[last] == ((const Var *) wanted)->varattno;
+	for (int i = 0; i < last; i++)
+		expression += number[i] == 0;
+	return equal(list_nth(RelationGetIndexExpressions(index), expression), wanted);
 }
 
 /* Returns the column of an index that is a column of its table, or 0. */
@@ -275,29 +264,26 @@ key_column(Relation index, AttrNumber number)
 static int
 fitness(const GuardRule *rule, const GuardPlace *place, Relation index)
 {
-	const FormData_pg_index *form = index->rd_index;
-	int fits;
+	List *predicate = RelationGetIndexPredicate(index);
+	int column;
+	int fits = predicate != NIL ? 2 * INDEX_MAX_KEYS : INDEX_MAX_KEYS;
 
-	/* The index of a partitioned table itself has no pages. */
-	if (index->rd_indam->ambuild != neardup_build || !form->indisvalid || !form->indislive ||
-		index->rd_opfamily == NULL ||
-		!is_column(index, index_cache(index)->signature, place->signature) ||
-		!OidIsValid(get_opfamily_member(index->rd_opfamily[index_cache(index)->signature - 1],
-										index->rd_opcintype[index_cache(index)->signature - 1],
-										rule->ball, STRATEGY_IN_BALL)))
+	if (index->rd_indam->ambuild != neardup_build || !index->rd_index->indisvalid ||
+		!index->rd_index->indislive || index->rd_opfamily == NULL)
 		return -1;
-	if (!predicate_implied_by(RelationGetIndexPredicate(index),
-							  list_concat_copy(place->condition, place->leads), false))
+	column = index_cache(index)->signature - 1;
+	if (!is_signature(index, place->signature) ||
+		!OidIsValid(get_opfamily_member(index->rd_opfamily[column], index->rd_opcintype[column],
+										rule->ball, STRATEGY_IN_BALL)) ||
+		!predicate_implied_by(predicate, list_concat_copy(place->condition, place->leads), false))
 		return -1;
-	fits = (RelationGetIndexPredicate(index) != NIL ? 2 : 1) * INDEX_MAX_KEYS -
-		IndexRelationGetNumberOfKeyAttributes(index);
 	for (int i = 0; i < rule->withins; i++)
-		if (rule->within[i].span == NULL && key_column(index, place->within[i]) > 0)
+		if (rule->within[i].span == NULL && key_column(index, place->within[i].number) > 0)
 			fits += 2 * INDEX_MAX_KEYS;
-	return fits;
+	return fits - IndexRelationGetNumberOfKeyAttributes(index);
 }
 
-/* Finds the index that serves the search of a place best. */
+/* Finds the index that serves the search of a place best, if there is one. */
 static void
 find_index(const GuardRule *rule, GuardPlace *place, Relation table)
 {
@@ -307,7 +293,7 @@ find_index(const GuardRule *rule, GuardPlace *place, Relation table)
 	foreach (cell, RelationGetIndexList(table))
 	{
 		Relation index = index_open(lfirst_oid(cell), AccessShareLock);
-		int fits = index->rd_rel->relkind == RELKIND_INDEX ? fitness(rule, place, index) : -1;
+		int fits = fitness(rule, place, index);
 
 		if (fits > best)
 		{
@@ -315,25 +301,30 @@ find_index(const GuardRule *rule, GuardPlace *place, Relation table)
 			place->index = RelationGetRelid(index);
 			for (int i = 0; i < rule->withins; i++)
 				place->key[i] =
-					rule->within[i].span == NULL ? key_column(index, place->within[i]) : 0;
+					rule->within[i].span == NULL ? key_column(index, place->within[i].number) : 0;
+			if (!index_cache(index)->sets && rule->measure != MEASURE_RESEMBLANCE)
+				refuse_option(OPTION_MEASURE,
+							  "A signature does not tell which part of a text is in another.",
+							  "Name a column of type shingles, made with to_shingles().");
 		}
 		index_close(index, AccessShareLock);
 	}
 }
 
-/* Checks the columns of the option within in a table. */
+/* Finds the columns of the option within in a table. */
 static void
 find_withins(const GuardRule *rule, GuardPlace *place, Relation table)
 {
-	place->within = palloc0(rule->withins * sizeof(AttrNumber) + 1);
+	place->within = palloc(rule->withins * sizeof(GuardColumn) + 1);
 	place->key = palloc0(rule->withins * sizeof(int) + 1);
 	for (int i = 0; i < rule->withins; i++)
 	{
 		const WithinColumn *within = &rule->within[i];
 		Oid type;
 
-		place->within[i] = column_number(rule, OPTION_WITHIN, table, within->name);
-		type = getBaseType(get_atttype(RelationGetRelid(table), place->within[i]));
+		place->within[i] = guard_column(RelationGetDescr(table),
+										column_number(rule, OPTION_WITHIN, table, within->name));
+		type = place->within[i].type;
 		if (within->span != NULL ?
 				type != TIMESTAMPOID && type != TIMESTAMPTZOID && type != DATEOID :
 				!OidIsValid(lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr))
@@ -346,37 +337,47 @@ find_withins(const GuardRule *rule, GuardPlace *place, Relation table)
 	}
 }
 
-/* Finds what the signature is made of. */
+/* Finds the signature, and what it is made of. */
 static void
-find_sources(GuardPlace *place, Relation table)
+find_signature(const GuardRule *rule, GuardPlace *place, Relation table)
 {
 	TupleDesc row_type = RelationGetDescr(table);
-	AttrNumber column = IsA(place->signature, Var) ? ((Var *) place->signature)->varattno : 0;
+	AttrNumber column;
 
+	place->signature = signature_of(rule, table);
+	column = IsA(place->signature, Var) ? ((Var *) place->signature)->varattno : 0;
+	get_typlenbyval(exprType((Node *) place->signature), &place->value.length,
+					&place->value.by_value);
 	if (column > 0 && TupleDescAttr(row_type, column - 1)->attgenerated)
 		place->generation = build_column_default(table, column);
 	pull_varattnos(place->generation != NULL ? place->generation : (Node *) place->signature, 1,
 				   &place->sources);
 }
 
-/* Reads column, expression and condition, whose names are those of safe schemas. */
+/* Finds columns, expressions, condition, whose names are those of safe schemas, and index. */
 static void
-parse_place(const GuardRule *rule, GuardPlace *place, Relation table)
+find_all(const GuardRule *rule, GuardPlace *place, Relation table)
 {
 	int settings = NewGUCNestLevel();
 
 	set_locally("search_path", SAFE_SEARCH_PATH);
-	place->signature = signature_of(rule, table);
-	find_sources(place, table);
+	find_signature(rule, place, table);
 	if (rule->options.value[OPTION_CONDITION] != NULL)
 		place->condition = (List *) guard_parse(table, rule->options.value[OPTION_CONDITION], true);
 	if (rule->group != NULL)
 	{
-		place->group = column_number(rule, OPTION_RECORD_IN, table, rule->group);
-		place->group_key = column_number(rule, OPTION_RECORD_IN, table, rule->group_key);
+		place->group = guard_column(RelationGetDescr(table),
+									column_number(rule, OPTION_RECORD_IN, table, rule->group));
+		place->group_key =
+			guard_column(RelationGetDescr(table),
+						 column_number(rule, OPTION_RECORD_IN, table, rule->side[0].name));
 		place->leads = (List *) guard_parse(table, guard_leader_condition(rule), true);
 	}
 	AtEOXact_GUC(false, settings);
+	find_withins(rule, place, table);
+	if (rule->unless.column != NULL)
+		place->unless = get_attnum(RelationGetRelid(table), rule->unless.column);
+	find_index(rule, place, table);
 }
 
 /* Returns whether a table has an index that a guard can ask. */
@@ -384,32 +385,9 @@ bool
 guard_has_index(const GuardRule *rule, Relation table)
 {
 	GuardPlace place = {.table = RelationGetRelid(table)};
-	ListCell *cell;
-	bool found = false;
 
-	parse_place(rule, &place, table);
-	find_withins(rule, &place, table);
-	foreach (cell, RelationGetIndexList(table))
-	{
-		Relation index = index_open(lfirst_oid(cell), AccessShareLock);
-
-		found |= fitness(rule, &place, index) >= 0;
-		index_close(index, AccessShareLock);
-	}
-	return found;
-}
-
-/* Raises an error if the measure is not one of the signatures of an index. */
-static void
-check_measure(const GuardRule *rule, Oid oid)
-{
-	Relation index = index_open(oid, AccessShareLock);
-
-	if (!index_cache(index)->sets && rule->measure != MEASURE_RESEMBLANCE)
-		refuse_option(OPTION_MEASURE,
-					  "A signature does not tell which part of a text is in another.",
-					  "Name a column of type shingles, made with to_shingles().");
-	index_close(index, AccessShareLock);
+	find_all(rule, &place, table);
+	return OidIsValid(place.index);
 }
 
 /* Finds what a search needs to know of an open table. */
@@ -417,31 +395,23 @@ void
 guard_fill_place(GuardRule *rule, GuardPlace *place, Relation table)
 {
 	Oid oid = RelationGetRelid(table);
-	const GuardSide *other = &rule->side[1];
-	bool is_other = OidIsValid(other->table) && oid != rule->side[0].table &&
-		(oid == other->table ||
-		 (table->rd_rel->relispartition &&
-		  list_member_oid(get_partition_ancestors(oid), other->table)));
+	Oid other = rule->side[1].table;
+	bool is_other = OidIsValid(other) && oid != rule->side[0].table &&
+		(oid == other ||
+		 (table->rd_rel->relispartition && list_member_oid(get_partition_ancestors(oid), other)));
 
 	place->side = &rule->side[is_other];
-	parse_place(rule, place, table);
-	find_withins(rule, place, table);
-	if (rule->unless != NULL)
-		place->unless = get_attnum(oid, rule->unless);
-	find_index(rule, place, table);
+	find_all(rule, place, table);
 	if (OidIsValid(place->index))
-		check_measure(rule, place->index);
-	else
-	{
-		/* Each row that fails would leave something in the rule's memory. */
-		guard_forget();
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("table \"%s\" has no index that guard \"%s\" can ask",
-						RelationGetRelationName(table), rule->name),
-				 errdetail("Nobody can write rows to the table until it has one."),
-				 errhint("Use %s.", guard_index_statement(rule, place->side))));
-	}
+		return;
+	/* Each row that fails would leave something in the rule's memory. */
+	guard_forget();
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("table \"%s\" has no index that guard \"%s\" can ask",
+					RelationGetRelationName(table), rule->name),
+			 errdetail("Nobody can write rows to the table until it has one."),
+			 errhint("Use %s.", guard_index_statement(rule, place->side))));
 }
 
 /* Returns the statement that creates the index that a guard asks. */

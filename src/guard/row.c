@@ -13,51 +13,35 @@
 #include "catalog/pg_trigger.h"
 #include "executor/executor.h"
 #include "storage/lmgr.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rls.h"
 #include "utils/snapmgr.h"
 
-/* Raises an error unless this is a trigger of rows of a table that fires when it should. */
+/* Raises an error unless a trigger calls for a row of a table at the time that its action is for. */
 static void
-check_trigger(FunctionCallInfo fcinfo)
+check_time(const GuardCheck *check)
 {
-	TriggerData *data = (TriggerData *) fcinfo->context;
+	const TriggerData *data = check->data;
+	TriggerEvent event = data->tg_event;
+	GuardAction action = check->rule->action;
+	bool fits = TRIGGER_FIRED_AFTER(event) && !TRIGGER_FIRED_BY_DELETE(event);
 
-	if (!CALLED_AS_TRIGGER(fcinfo))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("neardup_guard_row() was not called by a trigger"),
-				 errhint("Create a trigger with neardup_guard().")));
-	if (TRIGGER_FIRED_FOR_ROW(data->tg_event) &&
-		data->tg_relation->rd_rel->relkind != RELKIND_RELATION)
+	if (data->tg_relation->rd_rel->relkind != RELKIND_RELATION)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("trigger \"%s\" cannot guard \"%s\"", data->tg_trigger->tgname,
 						RelationGetRelationName(data->tg_relation)),
 				 errdetail("It is not an ordinary table or a partition.")));
-}
-
-/* Raises an error unless the trigger fires at the time that its action is for. */
-static void
-check_time(const GuardCheck *check)
-{
-	TriggerEvent event = check->data->tg_event;
-	GuardAction action = check->rule->action;
-	const TriggerData *data = check->data;
-	bool fits = TRIGGER_FIRED_AFTER(event) && !TRIGGER_FIRED_BY_DELETE(event);
-
 	if (action == ACTION_SKIP)
 		fits |= TRIGGER_FIRED_BEFORE(event) && TRIGGER_FIRED_BY_INSERT(event);
 	if (action == ACTION_GROUP)
 		fits = TRIGGER_FIRED_AFTER(event) || !TRIGGER_FIRED_BY_DELETE(event);
-	if (fits && TRIGGER_FIRED_FOR_ROW(event))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-			 errmsg("trigger \"%s\" must fire AFTER INSERT OR UPDATE, FOR EACH ROW",
-					data->tg_trigger->tgname),
-			 errhint("Create it with neardup_guard().")));
+	if (!fits || !TRIGGER_FIRED_FOR_ROW(event))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("trigger \"%s\" must fire AFTER INSERT OR UPDATE, FOR EACH ROW",
+						data->tg_trigger->tgname),
+				 errhint("Create it with neardup_guard().")));
 }
 
 /*
@@ -68,33 +52,14 @@ check_time(const GuardCheck *check)
 static bool
 is_unchanged(GuardCheck *check)
 {
-	const GuardPlace *place = check->place;
 	TupleTableSlot *old = check->data->tg_trigslot;
 	bool is_null;
-	Datum made_by;
 
-	if (!TRIGGER_FIRED_BY_UPDATE(check->data->tg_event))
-		return false;
-	made_by = slot_getsysattr(old, MinTransactionIdAttributeNumber, &is_null);
-	if (TransactionIdIsCurrentTransactionId(DatumGetTransactionId(made_by)))
-		return false;
-	for (int i = 0; i < check->rule->withins; i++)
-		if (!guard_is_same_column(old, check->row, place->within[i]))
-			return false;
-	if (place->unless > 0 && !guard_is_same_column(old, check->row, place->unless))
-		return false;
-	return guard_holds(check, place->condition, old) &&
-		guard_is_same(place->signature, guard_value(check, place->signature, old),
-					  check->signature);
-}
-
-/* Counts the row. */
-static void
-count(const GuardCheck *check, GuardEvent event)
-{
-	GuardRule *rule = check->rule;
-
-	guard_count(&rule->counts, rule->trigger, rule->side[0].table, event);
+	return TRIGGER_FIRED_BY_UPDATE(check->data->tg_event) &&
+		!TransactionIdIsCurrentTransactionId(DatumGetTransactionId(slot_getsysattr(old,
+																				   MinTransactionIdAttributeNumber,
+																				   &is_null))) &&
+		guard_compares_alike(check, old);
 }
 
 /* Acts on a row that is stored and similar to another one. */
@@ -104,7 +69,7 @@ act(GuardCheck *check, GuardHit *hit)
 	GuardAction action = check->rule->action;
 	bool refuses = action == ACTION_REJECT || action == ACTION_SKIP;
 
-	count(check, refuses ? GUARD_REFUSED : GUARD_REPORTED);
+	guard_count(check->rule, refuses ? GUARD_REFUSED : GUARD_REPORTED);
 	if (action == ACTION_LOG)
 		guard_record(check, hit);
 	else
@@ -125,9 +90,11 @@ search_and_act(GuardCheck *check)
 	if (answer == ANSWER_SIMILAR)
 		act(check, &hit);
 	else if (answer == ANSWER_NONE)
-		count(check, GUARD_PASSED);
+		guard_count(check->rule, GUARD_PASSED);
 	return answer;
 }
+
+/* ---- Rows that are looked at again ----------------------------------------------------- */
 
 /*
  * Rows of this transaction whose guards wait for other transactions.  A statement that waits for
@@ -162,12 +129,40 @@ keep_unsure(const GuardCheck *check)
 	if (!registered)
 		RegisterXactCallback(forget_unsure, NULL);
 	registered = true;
-	row->trigger = check->data->tg_trigger->tgoid;
-	row->table = RelationGetRelid(check->data->tg_relation);
-	row->tid = check->row->tts_tid;
+	*row = (UnsureRow){check->data->tg_trigger->tgoid, RelationGetRelid(check->data->tg_relation),
+					   check->row->tts_tid};
 	unsure = lappend(unsure, row);
 	MemoryContextSwitchTo(old_context);
 }
+
+/* Looks again at a row that was unsure, by its guard, unless one of them is gone. */
+static void
+look_again(UnsureRow unsure_row, Oid function)
+{
+	Relation table = table_open(unsure_row.table, AccessShareLock);
+	TupleTableSlot *row = table_slot_create(table, NULL);
+	TriggerData data = {.tg_relation = table,
+						.tg_trigslot = row,
+						.tg_event = TRIGGER_EVENT_INSERT | TRIGGER_EVENT_ROW};
+	GuardCheck check = {.data = &data, .row = row, .stored = true};
+
+	if (table->trigdesc != NULL)
+		check.trigger = guard_trigger(unsure_row.trigger, table, function);
+	if (check.trigger != NULL &&
+		table_tuple_fetch_row_version(table, &unsure_row.tid, SnapshotSelf, row))
+	{
+		check.rule = check.trigger->rule;
+		check.place = guard_place(check.rule, table);
+		if (guard_begin_search(&check))
+			(void) search_and_act(&check);
+	}
+	if (check.state != NULL)
+		FreeExecutorState(check.state);
+	ExecDropSingleTupleTableSlot(row);
+	table_close(table, NoLock);
+}
+
+/* ---- The trigger ------------------------------------------------------------------------ */
 
 /* Checks a row that is stored. */
 static void
@@ -193,62 +188,6 @@ check_stored(GuardCheck *check)
 		check->unfinished = UNFINISHED_TELL;
 	if (search_and_act(check) == ANSWER_UNSURE)
 		keep_unsure(check);
-}
-
-/* Looks again at a row that was unsure, by its guard, unless one of them is gone. */
-static void
-look_again(const UnsureRow *unsure_row, Oid function)
-{
-	Relation table = table_open(unsure_row->table, AccessShareLock);
-	TupleTableSlot *row = table_slot_create(table, NULL);
-	ItemPointerData tid = unsure_row->tid;
-	bool exists = table_tuple_fetch_row_version(table, &tid, SnapshotSelf, row);
-
-	for (int i = 0; exists && i < table->trigdesc->numtriggers; i++)
-	{
-		Trigger *trigger = &table->trigdesc->triggers[i];
-		TriggerData data = {.tg_relation = table,
-							.tg_trigger = trigger,
-							.tg_trigslot = row,
-							.tg_event = TRIGGER_EVENT_INSERT | TRIGGER_EVENT_ROW};
-		GuardCheck check = {.data = &data, .row = row, .stored = true};
-
-		if (trigger->tgoid != unsure_row->trigger)
-			continue;
-		check.trigger = guard_trigger(trigger, table, function);
-		check.rule = check.trigger->rule;
-		check.place = guard_place(check.rule, table);
-		if (guard_begin_search(&check))
-			(void) search_and_act(&check);
-		if (check.state != NULL)
-			FreeExecutorState(check.state);
-		break;
-	}
-	ExecDropSingleTupleTableSlot(row);
-	table_close(table, NoLock);
-}
-
-/* Looks again at the rows that were unsure, after a statement. */
-static void
-look_again_at_all(Oid function)
-{
-	while (unsure != NIL)
-	{
-		UnsureRow row = *(UnsureRow *) linitial(unsure);
-
-		unsure = list_delete_first(unsure);
-		look_again(&row, function);
-	}
-}
-
-/* Returns whether a row that is about to be stored is to be skipped. */
-static bool
-is_skipped(GuardCheck *check)
-{
-	if (!guard_begin_search(check) || guard_search(check) == ANSWER_NONE)
-		return false;
-	count(check, GUARD_REFUSED);
-	return true;
 }
 
 /* Raises an error unless the current user may read all rows of the other table. */
@@ -285,24 +224,15 @@ guard_row(GuardCheck *check)
 		result = guard_place_row(check);
 	else if (check->stored)
 		check_stored(check);
-	else if (is_skipped(check))
+	else if (guard_begin_search(check) && guard_search(check) != ANSWER_NONE)
+	{
+		/* The row is skipped. */
+		guard_count(check->rule, GUARD_REFUSED);
 		result = NULL;
+	}
 	if (check->state != NULL)
 		FreeExecutorState(check->state);
 	return result;
-}
-
-/* Has a table a guard beside a trigger that fires after statements? */
-static bool
-has_guard(const TriggerData *data)
-{
-	const TriggerDesc *triggers = data->tg_relation->trigdesc;
-
-	for (int i = 0; i < triggers->numtriggers; i++)
-		if (triggers->triggers[i].tgfoid == data->tg_trigger->tgfoid &&
-			TRIGGER_FOR_ROW(triggers->triggers[i].tgtype))
-			return true;
-	return false;
 }
 
 /* neardup_guard_row(option, ...): a trigger function. */
@@ -313,14 +243,25 @@ neardup_guard_row(PG_FUNCTION_ARGS)
 	TriggerData *data = (TriggerData *) fcinfo->context;
 	GuardCheck check = {.data = data};
 
-	check_trigger(fcinfo);
+	if (!CALLED_AS_TRIGGER(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("neardup_guard_row() was not called by a trigger"),
+				 errhint("Create a trigger with neardup_guard().")));
 	if (TRIGGER_FIRED_FOR_STATEMENT(data->tg_event) && TRIGGER_FIRED_AFTER(data->tg_event) &&
-		has_guard(data))
+		guard_main(data->tg_trigger, data->tg_relation)->tgoid != data->tg_trigger->tgoid)
 	{
-		look_again_at_all(fcinfo->flinfo->fn_oid);
+		while (unsure != NIL)
+		{
+			UnsureRow row = *(UnsureRow *) linitial(unsure);
+
+			unsure = list_delete_first(unsure);
+			look_again(row, fcinfo->flinfo->fn_oid);
+		}
 		return PointerGetDatum(NULL);
 	}
-	check.trigger = guard_trigger(data->tg_trigger, data->tg_relation, fcinfo->flinfo->fn_oid);
+	check.trigger =
+		guard_trigger(data->tg_trigger->tgoid, data->tg_relation, fcinfo->flinfo->fn_oid);
 	check.rule = check.trigger->rule;
 	if (TRIGGER_FIRED_FOR_ROW(data->tg_event) || check.rule->action != ACTION_GROUP)
 		return PointerGetDatum(guard_row(&check));

@@ -5,9 +5,74 @@
 
 #include "access/sysattr.h"
 #include "executor/executor.h"
-#include "nodes/nodeFuncs.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+/* ---- Columns ------------------------------------------------------------------------- */
+
+/* Returns what is to be known of a column of rows. */
+GuardColumn
+guard_column(TupleDesc row_type, AttrNumber number)
+{
+	const FormData_pg_attribute *attribute = TupleDescAttr(row_type, number - 1);
+
+	return (GuardColumn){number, getBaseType(attribute->atttypid), attribute->attcollation,
+						 attribute->attlen, attribute->attbyval};
+}
+
+/* Returns the value of a column. */
+NullableDatum
+guard_get(TupleTableSlot *row, const GuardColumn *column)
+{
+	NullableDatum value;
+
+	value.value = slot_getattr(row, column->number, &value.isnull);
+	return value;
+}
+
+/* Are two values the same, to the byte? */
+bool
+guard_is_same(const GuardColumn *column, NullableDatum a, NullableDatum b)
+{
+	return a.isnull == b.isnull &&
+		(a.isnull || datum_image_eq(a.value, b.value, column->by_value, column->length));
+}
+
+/* Has a column the same bytes in two versions of a row? */
+bool
+guard_is_kept(const GuardColumn *column, TupleTableSlot *old, TupleTableSlot *new)
+{
+	return guard_is_same(column, guard_get(old, column), guard_get(new, column));
+}
+
+/* Are two values equal, by the default equality of their type? */
+bool
+guard_is_equal(const GuardColumn *column, Datum a, Datum b)
+{
+	TypeCacheEntry *type = lookup_type_cache(column->type, TYPECACHE_EQ_OPR_FINFO);
+
+	return DatumGetBool(FunctionCall2Coll(&type->eq_opr_finfo, column->collation, a, b));
+}
+
+/* Returns a copy of a value. */
+Datum
+guard_copy(const GuardColumn *column, Datum value)
+{
+	return datumCopy(value, column->by_value, column->length);
+}
+
+/* Is a boolean column true?  Without a column, it is not. */
+bool
+guard_is_true(TupleTableSlot *row, AttrNumber column)
+{
+	bool is_null = true;
+	Datum value = column > 0 ? slot_getattr(row, column, &is_null) : (Datum) 0;
+
+	return !is_null && DatumGetBool(value);
+}
+
+/* ---- Expressions --------------------------------------------------------------------- */
 
 /* An expression or a condition that is prepared, for one check. */
 typedef struct Prepared
@@ -16,21 +81,22 @@ typedef struct Prepared
 	ExprState *state;
 } Prepared;
 
-/* Returns a prepared expression; a condition is a list. */
+/* Returns an expression, or a condition, which is a list, prepared to be evaluated for a row. */
 static ExprState *
-prepare(GuardCheck *check, const void *expression)
+prepare(GuardCheck *check, const void *expression, TupleTableSlot *row)
 {
 	Prepared *prepared;
 	ListCell *cell;
 
+	if (check->state == NULL)
+		check->state = CreateExecutorState();
+	GetPerTupleExprContext(check->state)->ecxt_scantuple = row;
 	foreach (cell, check->prepared)
 	{
 		prepared = lfirst(cell);
 		if (prepared->expression == expression)
 			return prepared->state;
 	}
-	if (check->state == NULL)
-		check->state = CreateExecutorState();
 	prepared = palloc(sizeof(Prepared));
 	prepared->expression = expression;
 	prepared->state = IsA(expression, List) ? ExecPrepareQual((List *) expression, check->state) :
@@ -44,18 +110,16 @@ NullableDatum
 guard_value(GuardCheck *check, Expr *expression, TupleTableSlot *row)
 {
 	NullableDatum value;
-	ExprState *prepared;
-	ExprContext *context;
 
 	if (IsA(expression, Var))
-	{
 		value.value = slot_getattr(row, ((Var *) expression)->varattno, &value.isnull);
-		return value;
+	else
+	{
+		ExprState *prepared = prepare(check, expression, row);
+
+		value.value = ExecEvalExprSwitchContext(prepared, GetPerTupleExprContext(check->state),
+												&value.isnull);
 	}
-	prepared = prepare(check, expression);
-	context = GetPerTupleExprContext(check->state);
-	context->ecxt_scantuple = row;
-	value.value = ExecEvalExprSwitchContext(prepared, context, &value.isnull);
 	return value;
 }
 
@@ -63,65 +127,29 @@ guard_value(GuardCheck *check, Expr *expression, TupleTableSlot *row)
 bool
 guard_holds(GuardCheck *check, const List *condition, TupleTableSlot *row)
 {
-	ExprState *prepared;
-	ExprContext *context;
+	ExprState *prepared = condition == NIL ? NULL : prepare(check, condition, row);
 
-	if (condition == NIL)
-		return true;
-	prepared = prepare(check, condition);
-	context = GetPerTupleExprContext(check->state);
-	context->ecxt_scantuple = row;
-	return ExecQual(prepared, context);
+	return prepared == NULL || ExecQual(prepared, GetPerTupleExprContext(check->state));
 }
 
-/* Do two versions of a row have the same bytes in a value? */
-bool
-guard_is_same(const Expr *expression, NullableDatum a, NullableDatum b)
-{
-	int16 length;
-	bool by_value;
-
-	get_typlenbyval(exprType((const Node *) expression), &length, &by_value);
-	return a.isnull == b.isnull && (a.isnull || datum_image_eq(a.value, b.value, by_value, length));
-}
-
-/* Returns a copy of a value of an expression. */
-Datum
-guard_copy(const Expr *expression, Datum value)
-{
-	int16 length;
-	bool by_value;
-
-	get_typlenbyval(exprType((const Node *) expression), &length, &by_value);
-	return datumCopy(value, by_value, length);
-}
-
-/* Does a column have the same bytes in two versions of a row? */
-bool
-guard_is_same_column(TupleTableSlot *old, TupleTableSlot *new, AttrNumber column)
-{
-	Form_pg_attribute attribute = TupleDescAttr(new->tts_tupleDescriptor, column - 1);
-	NullableDatum a;
-	NullableDatum b;
-
-	a.value = slot_getattr(old, column, &a.isnull);
-	b.value = slot_getattr(new, column, &b.isnull);
-	return a.isnull == b.isnull &&
-		(a.isnull || datum_image_eq(a.value, b.value, attribute->attbyval, attribute->attlen));
-}
+/* ---- The new row --------------------------------------------------------------------- */
 
 /* Were all columns that the signature is made of left as they were? */
 static bool
-are_sources_unchanged(const GuardCheck *check)
+are_sources_kept(const GuardCheck *check)
 {
 	int member = -1;
 
 	if (!TRIGGER_FIRED_BY_UPDATE(check->data->tg_event))
 		return false;
 	while ((member = bms_next_member(check->place->sources, member)) >= 0)
-		if (!guard_is_same_column(check->data->tg_trigslot, check->row,
-								  member + FirstLowInvalidHeapAttributeNumber))
+	{
+		GuardColumn column = guard_column(check->row->tts_tupleDescriptor,
+										  member + FirstLowInvalidHeapAttributeNumber);
+
+		if (!guard_is_kept(&column, check->data->tg_trigslot, check->row))
 			return false;
+	}
 	return true;
 }
 
@@ -136,7 +164,7 @@ new_signature(GuardCheck *check)
 
 	if (check->stored || place->generation == NULL)
 		return guard_value(check, place->signature, check->row);
-	if (are_sources_unchanged(check))
+	if (are_sources_kept(check))
 		return guard_value(check, place->signature, check->data->tg_trigslot);
 	return guard_value(check, (Expr *) place->generation, check->row);
 }
@@ -149,22 +177,41 @@ new_signature(GuardCheck *check)
 bool
 guard_begin_search(GuardCheck *check)
 {
-	const GuardRule *rule = check->rule;
 	const GuardPlace *place = check->place;
-	bool is_null;
 
-	if (place->unless > 0 && DatumGetBool(slot_getattr(check->row, place->unless, &is_null)) &&
-		!is_null)
+	if (guard_is_true(check->row, place->unless))
 		return false;
-	check->within = palloc(rule->withins * sizeof(Datum) + 1);
-	for (int i = 0; i < rule->withins; i++)
+	check->within = palloc(check->rule->withins * sizeof(Datum) + 1);
+	for (int i = 0; i < check->rule->withins; i++)
 	{
-		check->within[i] = slot_getattr(check->row, place->within[i], &is_null);
-		if (is_null)
+		NullableDatum value = guard_get(check->row, &place->within[i]);
+
+		check->within[i] = value.value;
+		if (value.isnull)
 			return false;
 	}
 	if (!guard_holds(check, place->condition, check->row))
 		return false;
 	check->signature = new_signature(check);
 	return !check->signature.isnull;
+}
+
+/* Was an old version of a row compared, by the same values as the new one is? */
+bool
+guard_compares_alike(GuardCheck *check, TupleTableSlot *old)
+{
+	const GuardPlace *place = check->place;
+
+	for (int i = 0; i < check->rule->withins; i++)
+		if (!guard_is_kept(&place->within[i], old, check->row))
+			return false;
+	if (place->unless > 0)
+	{
+		GuardColumn unless = guard_column(old->tts_tupleDescriptor, place->unless);
+
+		if (!guard_is_kept(&unless, old, check->row))
+			return false;
+	}
+	return guard_holds(check, place->condition, old) &&
+		guard_is_same(&place->value, guard_value(check, place->signature, old), check->signature);
 }

@@ -9,7 +9,6 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "catalog/pg_trigger.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -33,22 +32,6 @@ typedef struct Lister
 
 /* ---- The result -------------------------------------------------------------------------- */
 
-/* Returns the key of a row as text: its column, or its columns as those of a row. */
-static Datum
-key_text(const GuardSide *side, Oid table, TupleTableSlot *row)
-{
-	StringInfoData text;
-
-	initStringInfo(&text);
-	if (side->keys == 0)
-		return CStringGetTextDatum(DatumGetCString(DirectFunctionCall1(tidout,
-																	   PointerGetDatum(&row->tts_tid))));
-	for (int i = 0; i < side->keys; i++)
-		appendStringInfo(&text, "%s%s", i > 0 ? ", " : "",
-						 guard_value_text(row, get_attnum(table, side->key[i])));
-	return CStringGetTextDatum(side->keys == 1 ? text.data : psprintf("(%s)", text.data));
-}
-
 /* Adds a violation; the other row may be NULL. */
 static void
 add(Lister *lister, const char *problem, const GuardHit *other)
@@ -61,11 +44,11 @@ add(Lister *lister, const char *problem, const GuardHit *other)
 	namestrcpy(&name, check->rule->name);
 	values[0] = NameGetDatum(&name);
 	values[1] = CStringGetTextDatum(problem);
-	values[2] = key_text(check->place->side, check->place->table, check->row);
+	values[2] = guard_key_text(check->place, check->row);
 	nulls[3] = nulls[4] = other == NULL;
 	if (other != NULL)
 	{
-		values[3] = key_text(other->place->side, other->place->table, other->row);
+		values[3] = guard_key_text(other->place, other->row);
 		values[4] = Float8GetDatum(other->similarity);
 	}
 	tuplestore_putvalues(lister->result->setResult, lister->result->setDesc, values, nulls);
@@ -84,103 +67,68 @@ is_first(const GuardCheck *check, const GuardHit *hit)
 	return ItemPointerCompare(&check->row->tts_tid, &hit->row->tts_tid) < 0;
 }
 
-/* Is a row let in whatever it is similar to? */
-static bool
-is_exempt(const GuardHit *hit)
-{
-	bool is_null = true;
-	Datum exempt = (Datum) 0;
-
-	if (hit->place->unless > 0)
-		exempt = slot_getattr(hit->row, hit->place->unless, &is_null);
-	return !is_null && DatumGetBool(exempt);
-}
-
 /* A GuardVisitor: lists a pair that is similar. */
 static void
 list_pair(GuardCheck *check, const GuardHit *hit, void *state)
 {
-	if (is_first(check, hit) && !is_exempt(hit))
+	if (is_first(check, hit) && !guard_is_true(hit->row, hit->place->unless))
 		add(state, "similar rows", hit);
 }
 
 /* ---- Groups ------------------------------------------------------------------------------------ */
 
-/* May two leaders not be in one group, by verdicts? */
+/* Do verdicts on a row name a group: the same rows, or different ones? */
 static bool
-are_apart(GuardCheck *check, const GuardHit *hit)
+is_judged(GuardCheck *check, bool same, Datum key, Datum group)
 {
-	bool is_null;
-	Datum key = slot_getattr(check->row, check->place->group_key, &is_null);
-	Datum other = slot_getattr(hit->row, hit->place->group_key, &is_null);
 	Datum *groups;
-	int count;
+	int count = OidIsValid(check->rule->unless.verdicts) ?
+		guard_find_judged(check, same, key, key, &groups) :
+		0;
 
-	if (!OidIsValid(check->rule->verdicts))
-		return false;
-	count = guard_find_judged(check, false, other, other, &groups);
-	for (int i = 0; i < count; i++)
-		if (guard_is_same_key(check->place, check->row, groups[i], key))
-			return true;
-	return false;
+	return guard_is_among(&check->place->group, group, groups, count);
 }
 
 /* A GuardVisitor: lists two leaders that are similar, and notes that a row is near its leader. */
 static void
 look_at_leader(GuardCheck *check, const GuardHit *hit, void *state)
 {
+	const GuardPlace *place = check->place;
+	Measure measure = check->rule->measure;
 	Lister *lister = state;
-	bool is_null;
+	NullableDatum other = guard_get(hit->row, &hit->place->group_key);
 
-	if (!guard_leads(check->place, check->row))
+	if (!guard_leads(place, check->row))
 		lister->near_leader |=
-			guard_is_same_key(check->place, check->row,
-							  slot_getattr(check->row, check->place->group, &is_null),
-							  slot_getattr(hit->row, hit->place->group_key, &is_null));
+			guard_is_same(&place->group, guard_get(check->row, &place->group), other);
 	/* Of a measure in one direction, the later row may rightly lead. */
-	else if (check->rule->measure != MEASURE_CONTAINED &&
-			 check->rule->measure != MEASURE_CONTAINS && is_first(check, hit) && !is_exempt(hit) &&
-			 !are_apart(check, hit))
+	else if (measure != MEASURE_CONTAINED && measure != MEASURE_CONTAINS && is_first(check, hit) &&
+			 !guard_is_true(hit->row, hit->place->unless) &&
+			 !is_judged(check, false, other.value, guard_get(check->row, &place->group_key).value))
 		add(lister, "similar leaders", hit);
 }
 
-/* Returns whether verdicts say that a row is in its group. */
-static bool
-is_judged_to_be(GuardCheck *check, Datum key, Datum group)
-{
-	Datum *groups;
-	int count =
-		OidIsValid(check->rule->verdicts) ? guard_find_judged(check, true, key, key, &groups) : 0;
-
-	for (int i = 0; i < count; i++)
-		if (guard_is_same_key(check->place, check->row, groups[i], group))
-			return true;
-	return false;
-}
-
-/* Looks at a row that guard groups. */
+/* Looks at a row that a guard groups. */
 static void
 look_at_grouped(Lister *lister, bool compared)
 {
 	GuardCheck *check = &lister->check;
 	bool leads = guard_leads(check->place, check->row);
-	bool no_group;
-	bool no_key;
-	Datum group = slot_getattr(check->row, check->place->group, &no_group);
-	Datum key = slot_getattr(check->row, check->place->group_key, &no_key);
+	NullableDatum group = guard_get(check->row, &check->place->group);
+	Datum key = guard_get(check->row, &check->place->group_key).value;
 
 	lister->near_leader = false;
-	if (compared && leads && OidIsValid(check->rule->verdicts))
+	if (compared && leads && OidIsValid(check->rule->unless.verdicts))
 		check->barred = guard_find_judged(check, false, key, key, &check->bar);
 	if (compared)
 		guard_visit(check, look_at_leader, lister);
 	if (leads || lister->near_leader)
 		return;
-	if (no_group)
+	if (group.isnull)
 		add(lister, "no group", NULL);
-	else if (!guard_has_leader(check, group))
+	else if (!guard_has_leader(check, group.value))
 		add(lister, "no leader", NULL);
-	else if (!is_judged_to_be(check, key, group))
+	else if (!is_judged(check, true, key, group.value))
 		add(lister, "not similar to its leader", NULL);
 }
 
@@ -197,10 +145,9 @@ look_at_table(Lister *lister, Oid oid)
 	TableScanDesc scan = compat_begin_scan(table, GetActiveSnapshot());
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "neardup row", ALLOCSET_DEFAULT_SIZES);
-	Oid *watched;
-	int count;
+	List *watched;
 
-	trigger.tables = guard_tables(lister->check.rule, table, &watched, &count);
+	trigger.tables = guard_tables(lister->check.rule, table, &watched);
 	while (table_scan_getnextslot(scan, ForwardScanDirection, row))
 	{
 		MemoryContext old_context = MemoryContextSwitchTo(context);
@@ -230,18 +177,6 @@ look_at_table(Lister *lister, Oid oid)
 	table_close(table, NoLock);
 }
 
-/* Raises an error unless the current user may read all rows of a table. */
-static void
-check_may_read(Oid table)
-{
-	if (role_may_read(table, InvalidAttrNumber))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errmsg("permission denied for table %s", get_rel_name(table)),
-			 errdetail("neardup_guard_violations() reads all its rows.")));
-}
-
 /* Looks at all rows of a guard. */
 static void
 look_at_guard(Lister *lister, GuardTrigger *trigger)
@@ -249,9 +184,12 @@ look_at_guard(Lister *lister, GuardTrigger *trigger)
 	GuardRule *rule = trigger->rule;
 	ListCell *cell;
 
-	for (int i = 0; i < 2; i++)
-		if (OidIsValid(rule->side[i].table))
-			check_may_read(rule->side[i].table);
+	for (int i = 0; i < 2 && OidIsValid(rule->side[i].table); i++)
+		if (!role_may_read(rule->side[i].table, InvalidAttrNumber))
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					 errmsg("permission denied for table %s", get_rel_name(rule->side[i].table)),
+					 errdetail("neardup_guard_violations() reads all its rows.")));
 	lister->check.rule = rule;
 	foreach (cell, trigger->tables)
 	{
@@ -282,16 +220,10 @@ neardup_guard_violations(PG_FUNCTION_ARGS)
 	for (int i = 0; table->trigdesc != NULL && i < table->trigdesc->numtriggers; i++)
 	{
 		const Trigger *trigger = &table->trigdesc->triggers[i];
-		GuardAction action;
-		GuardOptions options;
 
-		if (trigger->tgfoid != function || !TRIGGER_FOR_ROW(trigger->tgtype))
-			continue;
-		options = guard_options(trigger);
-		action = guard_action(&options);
-		/* One of the triggers of each guard. */
-		if (TRIGGER_FOR_BEFORE(trigger->tgtype) ? action == ACTION_GROUP : action != ACTION_GROUP)
-			look_at_guard(&lister, guard_trigger(trigger, table, function));
+		if (trigger->tgfoid == function && TRIGGER_FOR_ROW(trigger->tgtype) &&
+			guard_main(trigger, table) == trigger)
+			look_at_guard(&lister, guard_trigger(trigger->tgoid, table, function));
 	}
 	relation_close(table, NoLock);
 	return (Datum) 0;

@@ -136,13 +136,22 @@ make_guarded()
 		CREATE TABLE tenants (LIKE refused INCLUDING ALL);
 		CREATE TABLE grouped (LIKE refused INCLUDING ALL);
 		CREATE TABLE excluded (LIKE refused INCLUDING ALL, EXCLUDE USING neardup (near(sig, 0.9) WITH &&));
+		CREATE TABLE judged (id int PRIMARY KEY, sig minhash);
+		CREATE TABLE verdicts (a int, b int, same boolean, PRIMARY KEY (a, b));
+		INSERT INTO verdicts SELECT 2 * n, 2 * n + 1, false FROM generate_series(1, 200000) n;
+		ANALYZE verdicts;
+		CREATE SEQUENCE pairs;
 		SELECT neardup_guard('refused', 'sig', 0.9), neardup_guard('skipped', 'sig', 0.9, 'skip'), neardup_guard('warned', 'sig', 0.9, 'warn', within => 'tenant'),
+			neardup_guard('judged', 'sig', 0.9, unless => 'verdicts'),
 			neardup_guard('tenants', 'sig', 0.9, 'group', within => 'tenant', record_in => 'same_as'), neardup_guard('grouped', 'sig', 0.9, 'group', record_in => 'same_as') \\g /dev/null
 	SQL
 	for table in refused skipped warned tenants grouped excluded; do
 		echo "\\set r random(1, 1000000000000)
 INSERT INTO $table (tenant, body) SELECT :r::bigint % 1000000, string_agg(md5(:r || '/' || i), ' ') FROM generate_series(1, 60) i;" >"$table.sql"
+		printf 'BEGIN;\n%s\n\\sleep 20 ms\nCOMMIT;\n' "$(<"$table.sql")" >"$table-slow.sql"
 	done
+	echo "\\set r random(1, 1000000000000)
+INSERT INTO judged SELECT 2 * n + i, sig FROM nextval('pairs') n, (SELECT to_minhash(string_agg(md5(:r || '/' || i), ' ')) AS sig FROM generate_series(1, 60) i) t, generate_series(0, 1) i;" >judged.sql
 }
 
 # measure_leader: prints the seconds that it takes to delete the leader of 200,000 rows, and those of a plain UPDATE of them.
@@ -169,6 +178,29 @@ measure_leader()
 	SQL
 }
 
+# measure_beside_constraint: refusing beside an exclusion constraint, by the number of sessions.
+measure_beside_constraint()
+{
+	local round count table kind
+
+	for round in $(seq "$ROUNDS"); do
+		for count in 1 2 4 8; do
+			for table in excluded refused excluded-slow refused-slow; do
+				clients "$table-$count" "$table.sql" "$count"
+			done
+		done
+	done
+	echo "| | a second | of the constraint's | median µs | p99 µs | worst ms |"
+	echo "|---|---|---|---|---|---|"
+	for kind in "" -slow; do
+		for count in 1 2 4 8; do
+			row "$count sessions${kind:+, transactions of 20 ms}: an exclusion constraint" "excluded$kind-$count" "excluded$kind-$count"
+			row "$count sessions${kind:+, transactions of 20 ms}: refusing" "refused$kind-$count" "excluded$kind-$count"
+		done
+	done
+	echo
+}
+
 measure_guards()
 {
 	local round table
@@ -177,7 +209,7 @@ measure_guards()
 	sql -c "CREATE EXTENSION neardup"
 	make_guarded
 	for round in $(seq "$ROUNDS"); do
-		for table in refused skipped warned tenants grouped excluded; do
+		for table in refused skipped warned tenants grouped excluded judged; do
 			clients "$table" "$table.sql" 4
 		done
 	done
@@ -192,7 +224,9 @@ measure_guards()
 	row "warning, of one tenant each" warned warned
 	row "grouping, of one tenant each" tenants warned
 	row "grouping" grouped warned
+	row "refusing, two equal rows by one of 200,000 verdicts" judged warned
 	echo
+	measure_beside_constraint
 	measure_leader
 	rm ./*.tps ./*.quantiles ./*.latencies ./*.out
 }

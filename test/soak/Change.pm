@@ -195,7 +195,7 @@ sub update_values
 	my ($client, $table) = @_;
 	my %ids = map { $_ => 1 } victims($client, $table, 1 + int rand 10);
 
-	return if $table->{guarded};
+	return if ($table->{guarded} // 'group') ne 'group';
 	foreach my $id (sort { $a <=> $b } keys %ids)
 	{
 		my ($text, $symbols) = Kinds::random_value($table);

@@ -16,7 +16,7 @@ our $CENTRES = 60;
 my @words = map { my $w = $_; map { $w . $_ } qw(an or ta en si mu) } qw(bar cel dor fen gal hin jos kel lum nor);
 
 # size: rows of each client, roughly.  order: has a distance operator.  guarded: what
-# refuses near-duplicates.  parts: partitioned.  where: the predicate of a partial index.
+# refuses or groups near-duplicates.  parts: partitioned.  where: the predicate of a partial index.
 # sets: elements of a set, roughly.  column: the expression indexed, if not v.  keyed: has keys beside it, one of them the
 # client, by which clients ask for their own rows.
 our @TABLES = (
@@ -34,7 +34,8 @@ our @TABLES = (
 	{ name => 'unlog', type => 'bigint', k => 64, b => 1, size => 3000, persistence => 'UNLOGGED' },
 	{ name => 'passing', type => 'bigint', k => 64, b => 1, size => 5000, persistence => 'TEMP' },
 	{ name => 'excl', type => 'minhash', k => 128, b => 1, size => 500, order => 1, guarded => 'constraint', threshold => 0.8 },
-	{ name => 'guard', type => 'bigint', k => 64, b => 1, size => 500, guarded => 'trigger', threshold => 0.93 });
+	{ name => 'guard', type => 'bigint', k => 64, b => 1, size => 500, guarded => 'trigger', threshold => 0.93 },
+	{ name => 'grouped', type => 'bigint', k => 64, b => 1, size => 500, guarded => 'group', threshold => 0.93 });
 
 # Each client has its own table of these kinds, and knows all its rows.
 our @OWN = (
@@ -81,6 +82,8 @@ sub create
 		if ($table->{guarded} // '') eq 'constraint';
 	push @sql, "CREATE CONSTRAINT TRIGGER ${name}_near AFTER INSERT OR UPDATE ON $name FOR EACH ROW EXECUTE FUNCTION neardup_guard_row('signature=v', 'threshold=$table->{threshold}')"
 		if ($table->{guarded} // '') eq 'trigger';
+	push @sql, "ALTER TABLE $name ADD PRIMARY KEY (id), ADD same_as bigint", "SELECT neardup_guard('$name', 'v', $table->{threshold}, 'group', record_in => 'same_as')"
+		if ($table->{guarded} // '') eq 'group';
 	return @sql;
 }
 

@@ -82,6 +82,18 @@ UPDATE listings SET same_as = NULL WHERE id = 102 RETURNING same_as;
 -- It tells who led the group before each row came.
 INSERT INTO listings (body) VALUES (words(20)), (words(20, 1)) RETURNING id, CASE WHEN same_as <> id THEN same_as END AS duplicate_of;
 SELECT * FROM neardup_guard_violations('listings');
+-- A guard that is renamed is changed and dropped as one.
+BEGIN;
+ALTER TRIGGER listings_sig_group ON listings RENAME TO g;
+INSERT INTO listings (id, body) VALUES (400, words(30)), (401, words(30, 1)) RETURNING id, same_as;
+DELETE FROM listings WHERE id = 400;
+SELECT same_as FROM listings WHERE id = 401;
+SELECT neardup_guard('listings', name => 'g', threshold => 0.8);
+SELECT guard FROM neardup_guard_violations('listings');
+SELECT tgname FROM pg_trigger WHERE tgrelid = 'listings'::regclass ORDER BY 1;
+SELECT neardup_guard('listings', name => 'g', action => 'none');
+SELECT count(*) AS triggers FROM pg_trigger WHERE tgrelid = 'listings'::regclass;
+ROLLBACK;
 SELECT passed > 0 AS passed, grouped > 0 AS grouped, refused, reported FROM neardup_guards WHERE guarded = 'listings'::regclass;
 
 -- ---- Called again ----
@@ -165,6 +177,17 @@ UPDATE listings SET same_as = NULL WHERE id IN (11, 12);
 TABLE groups;
 SELECT count(*) AS broken FROM verdicts JOIN listings x ON x.id = a JOIN listings y ON y.id = b WHERE same <> (x.same_as = y.same_as);
 SELECT * FROM neardup_guard_violations('listings');
+
+-- A long chain of rows judged the same moves at once.
+CREATE TABLE chain (id int PRIMARY KEY, same_as int, sig minhash);
+SELECT neardup_guard('chain', 'sig', 0.9, 'group', record_in => 'same_as', unless => 'verdicts');
+INSERT INTO chain SELECT n, NULL, to_minhash(words(n)) FROM generate_series(1, 500) n;
+BEGIN;
+INSERT INTO verdicts SELECT n, n + 1, true FROM generate_series(1, 499) n WHERE NOT EXISTS (SELECT FROM verdicts WHERE (a, b) = (n, n + 1));
+UPDATE chain SET same_as = NULL WHERE id = 2;
+SELECT same_as, count(*) FROM chain GROUP BY 1 ORDER BY 1;
+ROLLBACK;
+DROP TABLE chain;
 
 -- ---- Rows that are there ----
 
@@ -363,6 +386,15 @@ INSERT INTO daily SELECT n, 1, words(n % 2, n) FROM generate_series(1, 6) n;
 UPDATE daily SET day = 2 WHERE id IN (1, 4) RETURNING tableoid::regclass, id, same_as;
 SELECT same_as, array_agg(id ORDER BY id) FROM daily GROUP BY 1 ORDER BY 1;
 SELECT * FROM neardup_guard_violations('daily');
+-- Rows are named by the column that is in no partition's key.
+CREATE TABLE hourly (id int, day int, hour int, body text, same_as int, sig minhash(512) GENERATED ALWAYS AS (to_minhash(body)) STORED, PRIMARY KEY (day, hour, id)) PARTITION BY LIST (day);
+CREATE TABLE hourly_1 PARTITION OF hourly FOR VALUES IN (1) PARTITION BY LIST (hour);
+CREATE TABLE hourly_1_1 PARTITION OF hourly_1 FOR VALUES IN (1);
+CREATE TABLE hourly_1_2 PARTITION OF hourly_1 FOR VALUES IN (2);
+SELECT neardup_guard('hourly', 'sig', 0.9, 'group', record_in => 'same_as');
+INSERT INTO hourly SELECT n, 1, 1 + n % 2, words(n % 2, n) FROM generate_series(1, 6) n;
+DELETE FROM hourly WHERE id = 1;
+SELECT same_as, array_agg(id ORDER BY id) FROM hourly GROUP BY 1 ORDER BY 1;
 -- An interval: rows alike that come one after another do not take each other's leader.
 CREATE TABLE calls (id int PRIMARY KEY, tenant int DEFAULT 1, at timestamptz, body text, same_as int, sig minhash(512) GENERATED ALWAYS AS (to_minhash(body)) STORED);
 SELECT neardup_guard('calls', 'sig', 0.9, 'group', within => 'tenant, at 10 minutes', record_in => 'same_as');
@@ -438,7 +470,8 @@ CREATE FUNCTION hand_on(x bigint, since int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM place_all(array_agg(id ORDER BY id), false, x) FROM model WHERE g = x AND id <> x HAVING bool_or(since IS NULL OR made < since);
 END $$;
-CREATE FUNCTION follow(x bigint, was bigint, now bigint, changed boolean, since int, gone bigint) RETURNS void LANGUAGE plpgsql AS $$
+-- What follows when x has moved from a group: first the members that it led, then rows that are judged.
+CREATE FUNCTION hand_on(x bigint, was bigint, now bigint, changed boolean, since int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
 	IF was = x AND (now IS DISTINCT FROM x OR changed) THEN
 		PERFORM hand_on(x, CASE WHEN now = x THEN since END);
@@ -446,6 +479,9 @@ BEGIN
 	IF now = x AND was IS DISTINCT FROM x THEN
 		PERFORM hand_on(x, since);
 	END IF;
+END $$;
+CREATE FUNCTION follow(x bigint, was bigint, now bigint, gone bigint) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
 	IF now IS DISTINCT FROM was THEN
 		PERFORM place_all((SELECT array_agg(id ORDER BY id) FROM model WHERE judged(x, id, true) AND g <> now), false, gone);
 		PERFORM place_all((SELECT array_agg(id ORDER BY id) FROM model WHERE judged(x, id, false) AND g = id OR judged(x, id, true) AND g = was AND g <> id), false, gone)
@@ -464,7 +500,10 @@ BEGIN
 		UPDATE model SET g = now[i], made = since WHERE id = ids[i];
 	END LOOP;
 	FOR i IN 1 .. coalesce(cardinality(ids), 0) LOOP
-		PERFORM follow(ids[i], was[i], now[i], changed, since, gone);
+		PERFORM hand_on(ids[i], was[i], now[i], changed, since);
+	END LOOP;
+	FOR i IN 1 .. coalesce(cardinality(ids), 0) LOOP
+		PERFORM follow(ids[i], was[i], now[i], gone);
 	END LOOP;
 END $$;
 
@@ -491,7 +530,7 @@ BEGIN
 				INSERT INTO judged_listings VALUES (x, NULL, s);
 			WHEN 'delete' THEN
 				WITH gone AS (DELETE FROM model WHERE id = x RETURNING g) SELECT g INTO expected FROM gone;
-				PERFORM follow(x, expected::bigint, NULL, false, NULL, NULL);
+				PERFORM hand_on(x, expected::bigint, NULL, false, NULL), follow(x, expected::bigint, NULL, NULL);
 				DELETE FROM judged_listings WHERE id = x;
 			ELSE
 				UPDATE model SET sig = s WHERE id = x AND sig <> s;

@@ -356,6 +356,9 @@ SELECT neardup_guard('tips', 'sig', 0.9, unless => 'verdicts', name => 'no_copie
 INSERT INTO verdicts VALUES ('y', 'x', false);
 INSERT INTO tips VALUES ('t', 'x', words(1)), ('t', 'y', words(1));
 INSERT INTO tips VALUES ('t', 'z', words(1));
+-- A row without a key, which comes before the constraint is checked, has no verdicts.
+SELECT neardup_guard('tips', name => 'no_copies', action => 'skip');
+INSERT INTO tips VALUES ('t', NULL, words(1)), ('t', 'y', words(1)), ('t', NULL, words(2));
 SELECT neardup_guard('tips', 'sig', 0.9, unless => 'nowhere');
 SELECT neardup_guard('tips', 'sig', 0.9, unless => 'proposals', within => 'tenant');
 DROP TABLE tips, verdicts;
@@ -395,6 +398,33 @@ SELECT passed, refused FROM neardup_guards \gset
 INSERT INTO feed VALUES (80, words(80)), (81, words(80, 1)), (82, words(80, 2)), (83, words(83));
 SELECT name, passed - :passed AS passed, refused - :refused AS refused, reported FROM neardup_guards;
 ROLLBACK;
+-- A guard that is renamed remains one, and one that is changed keeps its counts.
+ALTER TRIGGER near ON feed RENAME TO nearly;
+SELECT passed, refused FROM neardup_guards \gset
+INSERT INTO feed VALUES (80, words(80)), (81, words(80, 1));
+SELECT name, passed - :passed AS passed, refused - :refused AS refused FROM neardup_guards;
+SELECT neardup_guard('feed', name => 'nearly', threshold => 0.8);
+INSERT INTO feed VALUES (82, words(80, 2)), (83, words(83));
+SELECT name, passed - :passed AS passed, refused - :refused AS refused FROM neardup_guards;
+SELECT tgname FROM pg_trigger WHERE tgrelid = 'feed'::regclass ORDER BY 1;
+ALTER TRIGGER nearly_before ON feed RENAME TO alpha;
+INSERT INTO feed VALUES (84, words(80, 4));
+SELECT neardup_guard('feed', name => 'nearly', action => 'warn');
+SELECT tgname FROM pg_trigger WHERE tgrelid = 'feed'::regclass ORDER BY 1;
+INSERT INTO feed VALUES (84, words(80, 4));
+SELECT name, passed - :passed AS passed, refused - :refused AS refused, reported FROM neardup_guards;
+DELETE FROM feed WHERE id >= 80;
+-- Two guards with the same arguments keep their own helpers.
+SELECT neardup_guard('feed', 'sig', 0.9, 'skip', name => 'one'), neardup_guard('feed', 'sig', 0.9, 'skip', name => 'two');
+SELECT neardup_guard('feed', name => 'one', action => 'none');
+SELECT tgname FROM pg_trigger WHERE tgrelid = 'feed'::regclass ORDER BY 1;
+SELECT neardup_guard('feed', name => 'two', action => 'none');
+-- A trigger of another function is not replaced.
+SELECT neardup_guard('feed', name => 'nearly', action => 'none');
+CREATE TRIGGER near BEFORE UPDATE ON feed FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger();
+SELECT neardup_guard('feed', 'sig', 0.9, 'skip', name => 'near');
+DROP TRIGGER near ON feed;
+SELECT neardup_guard('feed', 'sig', 0.9, 'skip', name => 'near');
 -- Rows that are not compared are not skipped.
 SELECT neardup_guard('feed', name => 'near', condition => 'id < 100');
 INSERT INTO feed VALUES (100, words(3)), (101, words(3)), (99, words(3));
