@@ -20,7 +20,7 @@
  * The WAL record of an insert is put together here, in the format of generic WAL, which
  * replays it.  GenericXLogFinish would compare the page with a copy, byte by byte, under the
  * page's lock; an insert knows what it changes.  So an insert of a 64-bit signature takes
- * 0.8 us in the index instead of 3.7 us (PostgreSQL 15, single rows in a loop on the server).
+ * 2.1 us of CPU in the index instead of 6.4 us (PostgreSQL 15, single rows in a loop on the server).
  *
  * This relies on the format of generic WAL's records, which has not changed since 9.6.  For
  * a version whose format is not known, COMPAT_GENERIC_FRAGMENTS is off.

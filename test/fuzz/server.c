@@ -18,11 +18,13 @@
 #include "base/host.h"
 #include "compat.h"
 
-/* The type of byte arrays in prototypes. */
+/* The type of byte arrays in prototypes, and the kind of a failed assertion. */
 #if PG_VERSION_NUM >= 160000
 #define BYTES void
+#define KIND
 #else
 #define BYTES char
+#define KIND const char *kind,
 #endif
 
 /* ---- Memory -------------------------------------------------------------- */
@@ -268,6 +270,14 @@ errsave_finish(struct Node *context, const char *filename, int lineno, const cha
 }
 
 #endif
+
+/* Ends the program at an assertion that fails, if the server's headers have assertions. */
+void
+ExceptionalCondition(const char *condition, KIND const char *file, int line)
+{
+	fprintf(stderr, "%s:%d: not so: %s\n", file, line, condition);
+	abort();
+}
 
 Datum
 DirectFunctionCall1Coll(PGFunction function, Oid collation, Datum argument)

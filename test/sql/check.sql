@@ -4,15 +4,7 @@ SET client_min_messages = warning;
 SET neardup.background = off;
 \set VERBOSITY terse
 
--- Waits until no other session has a snapshot that is older than this call: VACUUM then removes all dead rows.
-CREATE PROCEDURE pass_horizon() LANGUAGE plpgsql AS $$
-BEGIN
-	PERFORM txid_current();
-	WHILE EXISTS (SELECT FROM pg_stat_activity WHERE pid <> pg_backend_pid()
-			AND (age(backend_xid) > 0 OR age(backend_xmin) > 0 AND coalesce(datname, current_database()) = current_database())) LOOP
-		PERFORM pg_sleep(0.01), pg_stat_clear_snapshot();
-	END LOOP;
-END $$;
+\set pass_horizon `cat test/tools/pass_horizon.sql`
 
 -- ---- Rows that the index lacks, or has with another signature ----
 CREATE TABLE shown (id int PRIMARY KEY, h bigint) WITH (autovacuum_enabled = off);
@@ -29,7 +21,7 @@ DELETE FROM shown WHERE id = 0;
 SELECT neardup_check('shown_h');
 -- Also in the middle of the table.
 DELETE FROM shown WHERE id BETWEEN 500 AND 1000 AND id <> 1000;
-CALL pass_horizon();
+:pass_horizon
 VACUUM shown;
 UPDATE pg_index SET indisready = false WHERE indexrelid = 'shown_h'::regclass;
 INSERT INTO shown VALUES (500, 500);
@@ -46,7 +38,6 @@ CREATE OR REPLACE FUNCTION as_shown(bigint) RETURNS bigint LANGUAGE plpgsql IMMU
 SELECT neardup_check('shown_h');
 DROP TABLE shown;
 DROP FUNCTION as_shown;
-DROP PROCEDURE pass_horizon;
 
 -- ---- Memory ----
 -- An expression sees the session's memory while the table is read.  PostgreSQL 14 and later show it.

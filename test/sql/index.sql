@@ -8,15 +8,7 @@ SET enable_bitmapscan = off;
 CREATE FUNCTION text_of(i int) RETURNS text LANGUAGE sql IMMUTABLE AS
 	$$SELECT string_agg(md5((i / 3)::text || j), ' ') || ' ' || i % 3 FROM generate_series(1, 30) j$$;
 
--- Waits until no other session has a snapshot that is older than this call: VACUUM then removes all dead rows.
-CREATE PROCEDURE pass_horizon() LANGUAGE plpgsql AS $$
-BEGIN
-	PERFORM txid_current();
-	WHILE EXISTS (SELECT FROM pg_stat_activity WHERE pid <> pg_backend_pid()
-			AND (age(backend_xid) > 0 OR age(backend_xmin) > 0 AND coalesce(datname, current_database()) = current_database())) LOOP
-		PERFORM pg_sleep(0.01), pg_stat_clear_snapshot();
-	END LOOP;
-END $$;
+\set pass_horizon `cat test/tools/pass_horizon.sql`
 
 -- An empty index, then NULLs, then signatures of the length that NULLs are given room for and of another.
 CREATE TABLE hashes (id int, h bigint) WITH (autovacuum_enabled = off);
@@ -57,7 +49,7 @@ CREATE TABLE gone (id int, h bigint) WITH (autovacuum_enabled = off);
 CREATE INDEX gone_h ON gone USING neardup (h);
 INSERT INTO gone SELECT i, i FROM generate_series(1, 1000) i;
 DELETE FROM gone;
-CALL pass_horizon();
+:pass_horizon
 VACUUM gone;
 INSERT INTO gone SELECT i, NULL FROM generate_series(1, 12000) i;
 SELECT segments > 0 AS sealed FROM neardup_index_status('gone_h');
@@ -257,4 +249,3 @@ SHOW neardup.cache_size;
 
 DROP TABLE hashes, documents, nulls, long, passing, own, fresh;
 DROP FUNCTION text_of;
-DROP PROCEDURE pass_horizon;

@@ -8,15 +8,7 @@ SET jit = off;
 SET client_min_messages = warning;
 SELECT setseed(0.25);
 
--- Waits until no other session has a snapshot that is older than this call: VACUUM then removes all dead rows.
-CREATE PROCEDURE pass_horizon() LANGUAGE plpgsql AS $$
-BEGIN
-	PERFORM txid_current();
-	WHILE EXISTS (SELECT FROM pg_stat_activity WHERE pid <> pg_backend_pid()
-			AND (age(backend_xid) > 0 OR age(backend_xmin) > 0 AND coalesce(datname, current_database()) = current_database())) LOOP
-		PERFORM pg_sleep(0.01), pg_stat_clear_snapshot();
-	END LOOP;
-END $$;
+\set pass_horizon `cat test/tools/pass_horizon.sql`
 
 -- Elements of a document: some of its family's, others at random.
 CREATE FUNCTION elements(family int, change float8) RETURNS bigint[] LANGUAGE sql VOLATILE AS $$
@@ -124,7 +116,7 @@ SELECT each('DELETE FROM %I WHERE id %% 4 = 3');
 SELECT * FROM compare();
 
 \echo Vacuum
-CALL pass_horizon();
+:pass_horizon
 SELECT format('VACUUM %I', name) FROM shapes \gexec
 SELECT * FROM compare();
 
@@ -153,7 +145,7 @@ SELECT * FROM compare();
 
 \echo Most is dead: segments are written again
 SELECT each('DELETE FROM %I WHERE id %% 5 > 0');
-CALL pass_horizon();
+:pass_horizon
 SELECT format('VACUUM %I', name) FROM shapes \gexec
 SELECT sum(dead) AS dead FROM shapes, neardup_index_status((name || '_sig')::regclass);
 SELECT * FROM compare();
@@ -182,13 +174,13 @@ SELECT name, segments, tail FROM shapes, neardup_index_status((name || '_sig')::
 SELECT * FROM compare();
 DELETE FROM hashes WHERE id % 10 = 0;
 DELETE FROM marks WHERE id % 10 = 0;
-CALL pass_horizon();
+:pass_horizon
 VACUUM hashes;
 VACUUM marks;
 SELECT fill_both(10001, 22000);
 SELECT name, segments FROM shapes, neardup_index_status((name || '_sig')::regclass);
 SELECT * FROM compare();
-CALL pass_horizon();
+:pass_horizon
 VACUUM hashes;
 VACUUM marks;
 SELECT * FROM compare();

@@ -3,15 +3,7 @@
 SET client_min_messages = warning;
 SET neardup.background = off;
 SET jit = off;
--- Waits until no other session has a snapshot that is older than this call: VACUUM then removes all dead rows.
-CREATE PROCEDURE pass_horizon() LANGUAGE plpgsql AS $$
-BEGIN
-	PERFORM txid_current();
-	WHILE EXISTS (SELECT FROM pg_stat_activity WHERE pid <> pg_backend_pid()
-			AND (age(backend_xid) > 0 OR age(backend_xmin) > 0 AND coalesce(datname, current_database()) = current_database())) LOOP
-		PERFORM pg_sleep(0.01), pg_stat_clear_snapshot();
-	END LOOP;
-END $$;
+\set pass_horizon `cat test/tools/pass_horizon.sql`
 CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
 CREATE DOMAIN code AS varchar(10);
 CREATE TABLE docs (
@@ -107,12 +99,12 @@ SELECT fill(6000, 6500);
 UPDATE docs SET tenant = tenant + 1 WHERE id % 100 < 50;
 DELETE FROM docs WHERE id % 20 = 3;
 SELECT * FROM differences();
-CALL pass_horizon();
+:pass_horizon
 VACUUM docs;
 SELECT neardup_check('docs_keys');
 SELECT * FROM differences();
 SELECT count(fill(i * 1000, i * 1000 + 999)) FROM generate_series(7, 17) i;
-CALL pass_horizon();
+:pass_horizon
 VACUUM docs;
 SELECT * FROM differences();
 SELECT regexp_replace(neardup_check('docs_keys'), 'postings: \d+', 'postings: n');
@@ -352,7 +344,7 @@ SELECT blocks($$SELECT id FROM rented WHERE tenant = 500 ORDER BY sig <-> to_sim
 	pg_relation_size('rented_sig') / 8192 > 500 AS of_many;
 -- Some rows have no signature, or an empty one.
 UPDATE rented SET sig = CASE WHEN id % 3 = 0 THEN to_simhash('') END WHERE id % 7 = 0;
-CALL pass_horizon();
+:pass_horizon
 VACUUM rented;
 REINDEX INDEX rented_sig;
 SELECT blocks($$SELECT id FROM rented WHERE tenant = 401 ORDER BY sig <-> to_simhash('document 4') LIMIT 20$$) < 30 AS no_rows,
@@ -364,4 +356,3 @@ FROM (SELECT min(blocks($$SELECT id FROM rented WHERE is_within(sig, to_simhash(
 	FROM generate_series(1, 3) n) warm;
 DROP FUNCTION blocks;
 DROP TABLE rented;
-DROP PROCEDURE pass_horizon;

@@ -147,9 +147,13 @@ ALTER TYPE prepared.minhash OWNER TO regress_neardup_lord;
 SELECT id FROM prepared.hashes WHERE is_within(sig, to_minhash('a text 3', 64, 32), 0);
 ALTER TYPE prepared.minhash OWNER TO CURRENT_USER;
 SELECT id FROM prepared.hashes WHERE is_within(sig, to_minhash('a text 3', 64, 32), 0);
+DROP EXTENSION neardup CASCADE;
+-- The name of its schema has no quotes.
+CREATE SCHEMA "it's";
+CREATE EXTENSION neardup SCHEMA "it's";
+DROP SCHEMA "it's";
 -- What has a name of the extension's stays in the way.
 \set SHOW_CONTEXT never
-DROP EXTENSION neardup CASCADE;
 SET ROLE regress_neardup_lord;
 CREATE DOMAIN prepared.minhash AS int;
 CREATE EXTENSION neardup SCHEMA prepared;

@@ -8,15 +8,7 @@ SET jit = off;
 SET client_min_messages = warning;
 SELECT setseed(0.5);
 
--- Waits until no other session has a snapshot that is older than this call: VACUUM then removes all dead rows.
-CREATE PROCEDURE pass_horizon() LANGUAGE plpgsql AS $$
-BEGIN
-	PERFORM txid_current();
-	WHILE EXISTS (SELECT FROM pg_stat_activity WHERE pid <> pg_backend_pid()
-			AND (age(backend_xid) > 0 OR age(backend_xmin) > 0 AND coalesce(datname, current_database()) = current_database())) LOOP
-		PERFORM pg_sleep(0.01), pg_stat_clear_snapshot();
-	END LOOP;
-END $$;
+\set pass_horizon `cat test/tools/pass_horizon.sql`
 
 -- The elements of a document: some of its family's, others at random.  A few families are large.
 CREATE FUNCTION elements(family int, change float8) RETURNS shingles LANGUAGE sql VOLATILE AS $$
@@ -97,7 +89,7 @@ SELECT neardup_check('by_s') LIKE 'segments: 1, documents: 3600, dead: 0, %';
 -- Deleted rows stay away; an insert takes their places.
 DELETE FROM sets WHERE id % 7 = 2;
 UPDATE sets SET s = elements(id / 8, 0.1) WHERE id % 11 = 3;
-CALL pass_horizon();
+:pass_horizon
 VACUUM sets;
 SELECT segments();
 SELECT fill(3601, 3700);
@@ -107,7 +99,7 @@ SELECT matches > 50, different FROM differ(100);
 SELECT sum((SELECT count(*) FROM (SELECT fill(4000 + i * 1000, 4999 + i * 1000)) f)) FROM generate_series(0, 9) i;
 SELECT matches > 50, different FROM differ(100);
 DELETE FROM sets WHERE id % 3 = 1;
-CALL pass_horizon();
+:pass_horizon
 VACUUM sets;
 SELECT segments();
 SELECT matches > 50, different FROM differ(100);

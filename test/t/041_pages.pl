@@ -31,6 +31,8 @@ $node->append_conf('postgresql.conf', "fsync = off\nshared_buffers = 64MB\n");
 listen_on_tcp() if $ENV{NEARDUP_CLIENTS};
 $node->start;
 set_password() if $ENV{NEARDUP_CLIENTS};
+# Before PostgreSQL 15, everybody may create objects in schema public, and CREATE EXTENSION warns of it.
+$node->safe_psql('template1', 'REVOKE CREATE ON SCHEMA public FROM PUBLIC');
 $node->safe_psql('postgres', 'CREATE DATABASE prepared');
 $node->safe_psql('prepared', 'CREATE EXTENSION neardup');
 

@@ -206,7 +206,8 @@ like(answer("SELECT neardup_check('t_h'), neardup_check('again')"), qr/ rows: \d
 cmp_ok(answer("SELECT tail FROM neardup_index_status('t_h')"), '<', 16384 + 4096, 'inserts seal the tail');
 all_queries('with the smallest settings', 1);
 
-# All connections are taken; background workers have their own slots.
+# All connections are taken; background workers have their own slots.  The one that is left is for one index.
+answer('DROP INDEX again');
 $node->append_conf('postgresql.conf', 'max_worker_processes = 2');
 $node->restart;
 my @taken = map { $node->background_psql('postgres') } 1 .. 5;
@@ -220,7 +221,7 @@ foreach (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
 }
 ok($gone, 'a worker still seals the tail');
 $_->quit foreach @taken;
-like(answer("SELECT neardup_check('t_h'), neardup_check('again')"), qr/ rows: \d+\|.* rows: \d+$/, 'the indexes are consistent');
+like(answer("SELECT neardup_check('t_h')"), qr/ rows: \d+$/, 'the index is consistent');
 
 $node->stop;
 done_testing();

@@ -29,17 +29,8 @@ my $share;
 my $PATIENCE = $PostgreSQL::Test::Utils::timeout_default;
 my $FAILED = qr/^(?:psql:\S*?:?\d*:? ?)?(?:ERROR|FATAL|PANIC|error|fatal): /m;
 
-# A statement that waits until no other session has an older snapshot: VACUUM then removes all dead rows.
-our $PASS_HORIZON = q{
-	DO $$
-	BEGIN
-		PERFORM txid_current();
-		WHILE EXISTS (SELECT FROM pg_stat_activity WHERE pid <> pg_backend_pid()
-				AND (age(backend_xid) > 0 OR age(backend_xmin) > 0 AND coalesce(datname, current_database()) = current_database())) LOOP
-			PERFORM pg_sleep(0.01), pg_stat_clear_snapshot();
-		END LOOP;
-	END $$;
-};
+# A statement after which VACUUM removes all dead rows.
+our $PASS_HORIZON = PostgreSQL::Test::Utils::slurp_file("$ENV{TESTDIR}/test/tools/pass_horizon.sql");
 
 sub new
 {
