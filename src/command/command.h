@@ -215,7 +215,7 @@ extern void write_head(const Batch *batch, const char *more);
 /* Bytes in memory, or in a temporary file if they are more than a part of --memory. */
 typedef struct Spool
 {
-	Buffer buffer; /* the last bytes, or those that were read last */
+	Buffer buffer;  /* the last bytes, or those that were read last */
 	uint64_t start; /* where they begin */
 	int file;       /* its descriptor + 1; 0: there is none */
 	bool reads;     /* has it been read? */

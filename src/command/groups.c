@@ -153,8 +153,10 @@ read_corpus(const neardup_signer *signer, char **names, bool twice)
 		if (id != NULL)
 			id = (corpus->id_at[i] = id) + strlen(id) + 1;
 	}
-	corpus->values = (neardup_values){
-		.kind = kind_of_options(), .count = count, .read = read_value, .state = corpus};
+	corpus->values = (neardup_values){.kind = kind_of_options(),
+									  .count = count,
+									  .read = read_value,
+									  .state = corpus};
 	return corpus;
 }
 
@@ -290,7 +292,8 @@ void
 command_clusters(void)
 {
 	neardup_session *session = new_session();
-	const Corpus *corpus = read_corpus(new_signer(session, kind_of_options()), options.files, false);
+	const Corpus *corpus =
+		read_corpus(new_signer(session, kind_of_options()), options.files, false);
 	Clusters clusters = find_clusters(session, corpus, NULL, NULL);
 	uint32_t *size = resize(NULL, NULL, corpus->values.count * sizeof(uint32_t) + 1);
 	char text[16];

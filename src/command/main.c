@@ -205,7 +205,7 @@ static const Option known[] =
 	 {'j', "jobs", "NUMBER",
 	  "the number of threads, whole, from 1 to 1024; default: one for each processor",
 	  &options.jobs, NULL, 1, 1024},
-	 {'m', "memory", "SIZE", "the most memory to use, at least 1M, such as 800M or 4G; default: half of the machine's",
+	 {'m', "memory", "SIZE", "the most memory to use, at least 1M; default: half of the machine's",
 	  &options.memory, NULL, 1e6, 1e18},
 	 {'h', "help", NULL, "prints this"},
 	 {'V', "version", NULL, "prints the version"}};

@@ -42,8 +42,8 @@ flush(Spool *spool)
 		create(spool);
 	for (size_t done = 0; done < buffer->length;)
 	{
-		ssize_t written =
-			pwrite(spool->file - 1, buffer->bytes + done, buffer->length - done, spool->start + done);
+		ssize_t written = pwrite(spool->file - 1, buffer->bytes + done, buffer->length - done,
+								 spool->start + done);
 
 		if (written <= 0 && errno != EINTR)
 			fail(EXIT_INPUT, "could not write a temporary file: %s", strerror(errno));

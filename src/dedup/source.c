@@ -352,8 +352,8 @@ begin_documents(Source *source, const Source *like)
 {
 	MemoryContext old = MemoryContextSwitchTo(source->context);
 
-	source->documents = documents_begin(&source->options->pair, source->sets,
-										source->options->within != NULL);
+	source->documents =
+		documents_begin(&source->options->pair, source->sets, source->options->within != NULL);
 	if (like != NULL && like->shaped)
 		take_shape(source, &like->documents->shape);
 	if (like != NULL)

@@ -419,8 +419,7 @@ append_row(Documents *documents, uint32_t class)
 	if (documents->rows == documents->row_room)
 	{
 		documents->row_room = Max(2 * documents->row_room, ROOM_MIN);
-		documents->next =
-			host_realloc(documents->next, documents->row_room * sizeof(uint32_t));
+		documents->next = host_realloc(documents->next, documents->row_room * sizeof(uint32_t));
 		if (documents->class != NULL)
 			documents->class =
 				host_realloc(documents->class, documents->row_room * sizeof(uint32_t));

@@ -46,18 +46,18 @@ typedef struct Chunk
 
 typedef struct DocumentStore
 {
-	Table table;         /* documents from base on, by what they hold */
-	uint32_t base;       /* they alone are in memory */
-	uint64_t secret;     /* of digests */
-	bool *alone;         /* of each document */
-	Records records;     /* signatures: symbols, then a digest of the evidence */
-	StoredSet *set;      /* sets */
-	Chunk *chunks;       /* of the sets in memory */
-	uint64_t elements;   /* of these sets */
-	uint64_t limit;      /* elements that memory may hold and join */
-	uint32_t flushed;    /* the first sets, in blobs */
-	uint64_t *evidence;  /* of each document, its position in blobs */
-	Blobs blobs;         /* evidence, or sets that outgrew memory */
+	Table table;        /* documents from base on, by what they hold */
+	uint32_t base;      /* they alone are in memory */
+	uint64_t secret;    /* of digests */
+	bool *alone;        /* of each document */
+	Records records;    /* signatures: symbols, then a digest of the evidence */
+	StoredSet *set;     /* sets */
+	Chunk *chunks;      /* of the sets in memory */
+	uint64_t elements;  /* of these sets */
+	uint64_t limit;     /* elements that memory may hold and join */
+	uint32_t flushed;   /* the first sets, in blobs */
+	uint64_t *evidence; /* of each document, its position in blobs */
+	Blobs blobs;        /* evidence, or sets that outgrew memory */
 } DocumentStore;
 
 /* Returns the document at a place of a list. */
@@ -74,6 +74,10 @@ document_class(const Documents *documents, uint32_t document)
 	return documents->class[documents->first[document]];
 }
 
+extern bool join_lists(const DocumentList *left, const DocumentList *right, uint64_t most,
+					   PairSink sink, void *state);
+extern bool join_classes(const DocumentList *left, const DocumentList *right, uint64_t most,
+						 PairSink sink, void *state);
 extern Bag documents_bag(const Documents *documents, uint32_t document, void **copy);
 extern double evidence_similarity(const Documents *left, uint32_t a, const Documents *right,
 								  uint32_t b);

@@ -33,7 +33,7 @@ struct Hits
 	uint32_t *slot[2];  /* of the documents of each hit */
 	uint8_t *packed[2]; /* the documents of each side, by slot */
 	uint64_t *seen;     /* pairs that were collected; 0: none */
-	size_t mask;      /* places in seen[] - 1 */
+	size_t mask;        /* places in seen[] - 1 */
 };
 
 /* Prepares for pairs of a join, within this much memory. */
@@ -126,8 +126,7 @@ hits_flush(Hits *hits, int group)
 		int distance = symbol_distance(x, y, join->k, join->b);
 
 		host_check_interrupts_at(i);
-		if (distance > join->h ||
-			join_found_before(&hits->join->plan, hits->prefixes, group, x, y))
+		if (distance > join->h || join_found_before(&hits->join->plan, hits->prefixes, group, x, y))
 			continue;
 		if (join->labels.label != NULL)
 			labels_connect(&join->labels, hits->hit[i].place[0], hits->hit[i].place[1]);

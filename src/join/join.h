@@ -74,8 +74,8 @@ typedef struct SymbolJoin
 	void *state;           /* of both */
 	JoinNext next;         /* NULL: all groups or parts in turn */
 	void *next_state;
-	JoinSlice slice;  /* of the group that next returns; bits is 0: all of it */
-	JoinStats *stats; /* added to after each group or part; or NULL */
+	JoinSlice slice;   /* of the group that next returns; bits is 0: all of it */
+	JoinStats *stats;  /* added to after each group or part; or NULL */
 	JoinLabels labels; /* of the documents of left; label is NULL if there are none */
 } SymbolJoin;
 

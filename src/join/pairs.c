@@ -28,9 +28,9 @@ typedef struct Inside
 	uint8_t *copy[2];  /* of signatures that are not in order, or NULL */
 	SetJoin sets;
 	SetPlan set_plan;
-	Bag *bag[2];         /* sets of the lists */
-	void **bag_copy[2];  /* of those in a file */
-	uint64_t elements;   /* of the sets */
+	Bag *bag[2];        /* sets of the lists */
+	void **bag_copy[2]; /* of those in a file */
+	uint64_t elements;  /* of the sets */
 } Inside;
 
 /* What differs between kinds of joins. */
@@ -162,8 +162,8 @@ begin_signatures(Inside *inside)
 
 		if (records->file != NULL || !is_everything(list))
 			inside->copy[s] = load_some(list, list->count);
-		side[s] = (JoinSide){inside->copy[s] != NULL ? inside->copy[s] : records->memory,
-							 list->count};
+		side[s] =
+			(JoinSide){inside->copy[s] != NULL ? inside->copy[s] : records->memory, list->count};
 	}
 	plan_signatures(inside, side[0], side[1]);
 	inside->join.process_bytes = ((size_t) side[0].documents + side[1].documents) *
@@ -268,8 +268,7 @@ end_signature_files(Inside *inside)
 {
 	if (!is_own_file(inside->list[0], &inside->spread.left))
 		host_file_close(inside->spread.left.file);
-	if (inside->spread.right.file != NULL &&
-		!is_own_file(inside->list[1], &inside->spread.right))
+	if (inside->spread.right.file != NULL && !is_own_file(inside->list[1], &inside->spread.right))
 		host_file_close(inside->spread.right.file);
 }
 
@@ -319,7 +318,7 @@ begin_sets(Inside *inside)
 	inside->sets.left = inside->bag[0];
 	inside->sets.right = inside->bag[1];
 	if (!set_plan(&inside->sets, plan))
-		host_refuse_size(SET_TOO_MANY);
+		set_refuse_size();
 	inside->join.parts = SET_PARTS;
 	inside->join.cost = plan->cost;
 	inside->join.process_bytes = set_run_bytes(plan);
@@ -384,11 +383,11 @@ end_set_files(Inside *inside)
 /* ---- Both ----------------------------------------------------------------------- */
 
 /* By "sets", then by "files". */
-static const PairKind pair_kinds[] = {
-	{begin_signatures, run_signatures, end_signatures},
-	{begin_signature_files, run_signature_files, end_signature_files},
-	{begin_sets, run_sets, end_sets},
-	{begin_set_files, run_set_files, end_set_files}};
+static const PairKind pair_kinds[] = {{begin_signatures, run_signatures, end_signatures},
+									  {begin_signature_files, run_signature_files,
+									   end_signature_files},
+									  {begin_sets, run_sets, end_sets},
+									  {begin_set_files, run_set_files, end_set_files}};
 
 /* Returns how many elements the sets of a list have. */
 static uint64_t
@@ -582,7 +581,7 @@ run_join(PairJoin *join, Taker *taker)
 }
 
 /* Joins two lists, or one with itself, whatever the classes of their documents. */
-static bool
+bool
 join_lists(const DocumentList *left, const DocumentList *right, uint64_t most, PairSink sink,
 		   void *state)
 {
@@ -605,92 +604,6 @@ join_lists(const DocumentList *left, const DocumentList *right, uint64_t most, P
 	inside->options->stats->joins++;
 	host_free(inside);
 	return !taker.stopped;
-}
-
-/* A place in a list of documents, by class. */
-typedef struct ClassedPlace
-{
-	uint32_t class;
-	uint32_t place;
-} ClassedPlace;
-
-/* Returns the class of the document at a place of a list. */
-static uint32_t
-class_at(const DocumentList *list, uint32_t place)
-{
-	return document_class(list->documents, list_at(list, place));
-}
-
-/* Returns a list in the order of classes, and of its places within a class. */
-static DocumentList
-order_by_class(const DocumentList *list)
-{
-	ClassedPlace *classed = host_alloc(list->count * sizeof(ClassedPlace));
-	uint32_t *doc = host_alloc(list->count * sizeof(uint32_t));
-
-	for (uint32_t i = 0; i < list->count; i++)
-		classed[i] = (ClassedPlace){class_at(list, i), i};
-	sort_records(classed, list->count, sizeof(ClassedPlace), sort_key_pair);
-	for (uint32_t i = 0; i < list->count; i++)
-		doc[i] = list_at(list, classed[i].place);
-	host_free(classed);
-	return (DocumentList){list->documents, doc, list->count};
-}
-
-/* Cuts the documents of the first class off a list that is in order, and returns them. */
-static DocumentList
-cut_class(DocumentList *list)
-{
-	DocumentList cut = {list->documents, list->doc, 0};
-	uint32_t class = class_at(list, 0);
-
-	while (cut.count < list->count && class_at(list, cut.count) == class)
-		cut.count++;
-	list->doc += cut.count;
-	list->count -= cut.count;
-	return cut;
-}
-
-/* Cuts the documents of a class off a list that is in order, and those of lesser classes. */
-static DocumentList
-cut_to_class(DocumentList *list, uint32_t class)
-{
-	while (list->count > 0 && class_at(list, 0) < class)
-		(void) cut_class(list);
-	if (list->count > 0 && class_at(list, 0) == class)
-		return cut_class(list);
-	return (DocumentList){list->documents, NULL, 0};
-}
-
-/* Joins the documents of each class. */
-static bool
-join_classes(const DocumentList *left, const DocumentList *right, uint64_t most, PairSink sink,
-			 void *state)
-{
-	DocumentList ordered = order_by_class(left);
-	DocumentList others = left == right ? (DocumentList){0} : order_by_class(right);
-	DocumentList rest = ordered;
-	DocumentList other_rest = others;
-	bool goes_on = true;
-
-	while (goes_on && rest.count > 0)
-	{
-		uint32_t class = class_at(&rest, 0);
-		DocumentList list = cut_class(&rest);
-
-		if (left != right)
-		{
-			DocumentList other = cut_to_class(&other_rest, class);
-
-			goes_on = join_lists(&list, &other, most, sink, state);
-		}
-		else if (list.count > 1)
-			goes_on = join_lists(&list, &list, most, sink, state);
-		host_check_interrupts();
-	}
-	host_free((void *) ordered.doc);
-	host_free((void *) others.doc);
-	return goes_on;
 }
 
 /*

@@ -85,8 +85,8 @@ spread_elements(SetSpread *spread)
 	Table table; /* for its secret */
 
 	table_begin(&table, 1);
-	spread->parts = Min(spread->elements * RANKING_BYTES / spread->memory + 1,
-						 spread->memory / PART_BYTES + 1);
+	spread->parts =
+		Min(spread->elements * RANKING_BYTES / spread->memory + 1, spread->memory / PART_BYTES + 1);
 	spread->part = host_alloc(spread->parts * sizeof(HostFile *));
 	spread->part_items = host_alloc(spread->parts * sizeof(uint64_t));
 	memset(spread->part_items, 0, spread->parts * sizeof(uint64_t));
@@ -102,7 +102,7 @@ spread_elements(SetSpread *spread)
 		for (uint32_t i = 0; i < bag.count; i++)
 		{
 			SpreadItem item = {bag.element[i], d,
-								spread->join.weighted ? bag_frequency(&bag, i) : 1};
+							   spread->join.weighted ? bag_frequency(&bag, i) : 1};
 			uint32_t p = (table_hash(&table, item.element) >> 32) * spread->parts >> 32;
 
 			host_check_interrupts_at(i);
@@ -130,8 +130,7 @@ load_part(SetSpread *spread, uint32_t p)
 
 /* Counts elements of documents in order. */
 static void
-count_items(const SetSpread *spread, SetElements *elements, const SpreadItem *item,
-			uint64_t count)
+count_items(const SetSpread *spread, SetElements *elements, const SpreadItem *item, uint64_t count)
 {
 	int64_t element[COUNTED];
 	uint32_t some;
@@ -234,8 +233,9 @@ take_items(SetSpread *spread, uint32_t p, uint32_t d, SpreadHead *head)
 
 		spread->key =
 			host_grow(spread->key, &spread->key_room, document->items + 1, sizeof(uint64_t));
-		spread->key[document->items++] = set_item_key(
-			(uint32_t) (spread->ranks[bags] + (uint32_t) head->item.element), head->item.frequency);
+		spread->key[document->items++] =
+			set_item_key((uint32_t) (spread->ranks[bags] + (uint32_t) head->item.element),
+						 head->item.frequency);
 		document->lone -= head->item.frequency;
 	}
 }
@@ -422,15 +422,14 @@ set_spread_run(const SetJoin *join, const DocumentList *left, const DocumentList
 						.stats = stats,
 						.elements = elements,
 						.most = UINT32_MAX,
-						.memory =
-							DOCUMENT_MEMORY(left->documents->options) / SHARE_OF_BLOCK};
+						.memory = DOCUMENT_MEMORY(left->documents->options) / SHARE_OF_BLOCK};
 	bool goes_on;
 
 	spread.join.right = left == right ? NULL : &none;
 	order_documents(&spread);
 	spread_elements(&spread);
 	if (!rank_elements(&spread))
-		host_refuse_size(SET_TOO_MANY);
+		set_refuse_size();
 	merge_parts(&spread);
 	goes_on = join_blocks(&spread);
 	end_spread(&spread);

@@ -388,6 +388,13 @@ set_run(const SetJoin *join, const SetPlan *plan, JoinStats *stats)
 	return wanted;
 }
 
+/* Fails because sets have NO_RANK or more elements in common with others. */
+void
+set_refuse_size(void)
+{
+	host_refuse_size("too many shingles to compare at once");
+}
+
 /*
  * Gives sink every pair whose similarity, the exact number that the functions of
  * sketch/bag.h return, is at least the threshold.  Each pair is given once, in an order

@@ -46,9 +46,7 @@ typedef struct SetJoin
 	JoinLabels labels;      /* of the bags of left; label is NULL if there are none */
 } SetJoin;
 
-/* What is said of sets that have NO_RANK or more elements in common with others. */
-#define SET_TOO_MANY "too many shingles to compare at once"
-
+extern _Noreturn void set_refuse_size(void);
 extern bool set_join(const SetJoin *join, JoinStats *stats);
 extern uint64_t set_remaining_needed(const SetJoin *join, uint64_t length, bool greater);
 

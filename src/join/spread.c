@@ -52,14 +52,14 @@ typedef struct Spread
 	bool self;
 	int words;     /* of an entry's prefix, or of all symbols */
 	size_t stride; /* bytes of an entry */
-	uint32_t most;   /* entries of a piece */
+	uint32_t most; /* entries of a piece */
 	int file_bits; /* the logarithm of the number of files ... */
 	int bits;      /* ... in this group */
 	int group;
 	Piece left;
-	Piece right;     /* the next one */
-	bool alone;      /* the next one is the left one itself */
-	bool stopped;    /* by the sink */
+	Piece right;       /* the next one */
+	bool alone;        /* the next one is the left one itself */
+	bool stopped;      /* by the sink */
 	uint8_t *entry[2]; /* the pieces in memory */
 } Spread;
 

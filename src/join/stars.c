@@ -114,7 +114,7 @@ take_keeper(void *state, uint32_t document, uint32_t keeper, double similarity)
 
 /* Passes the pairs of two lists, or of one where the second is NULL.  Returns false if sink did. */
 static bool
-join_lists(Stars *stars, const StarList *list, const StarList *keepers, uint64_t most,
+join_stars(Stars *stars, const StarList *list, const StarList *keepers, uint64_t most,
 		   PairSink sink)
 {
 	DocumentList left = {stars->documents, list->doc, list->count};
@@ -207,7 +207,7 @@ find_edges(Stars *stars, const StarList *undecided, uint32_t most)
 			list.count++;
 		stars->edges = waiting;
 		stars->limit = most <= SETTLED_MIN ? SIZE_MAX : waiting + most_edges(stars, list.count);
-		if (join_lists(stars, &list, NULL, stars->limit - waiting, take_edge))
+		if (join_stars(stars, &list, NULL, stars->limit - waiting, take_edge))
 			return list.count;
 		list.count = Max(most / 2, SETTLED_MIN);
 	}
@@ -246,7 +246,7 @@ static void
 join_keepers(Stars *stars, const StarList *list, const StarList *keepers)
 {
 	if (list->count > 0 && keepers->count > 0)
-		(void) join_lists(stars, list, keepers, UINT64_MAX, take_keeper);
+		(void) join_stars(stars, list, keepers, UINT64_MAX, take_keeper);
 }
 
 /* Returns the list of the first documents. */

@@ -125,8 +125,7 @@ session_flush_file(HostFile *file)
 void
 host_file_write(HostFile *file, uint64_t position, const void *bytes, size_t size)
 {
-	if (!file->dirty || position != file->start + file->count ||
-		file->count + size > BUFFER_BYTES)
+	if (!file->dirty || position != file->start + file->count || file->count + size > BUFFER_BYTES)
 	{
 		session_flush_file(file);
 		file->start = position;

@@ -184,8 +184,10 @@ static void
 run_join(void *state, PairJoin *join, PairSink sink, void *sink_state)
 {
 	Call *call = state;
-	Shared shared = {
-		.owner = call->session, .parts = join->parts, .sink = sink, .state = sink_state};
+	Shared shared = {.owner = call->session,
+					 .parts = join->parts,
+					 .sink = sink,
+					 .state = sink_state};
 	Worker *workers;
 	int threads = 1;
 	int jobs;
@@ -347,8 +349,8 @@ keep_pair(void *state, uint32_t a, uint32_t b, double similarity)
 	uint32_t row = documents->first[a];
 
 	if (against == NULL)
-		edges_add(&pairs->edges, (Edge){Min(row, documents->first[b]),
-										Max(row, documents->first[b]), similarity});
+		edges_add(&pairs->edges,
+				  (Edge){Min(row, documents->first[b]), Max(row, documents->first[b]), similarity});
 	for (; against != NULL && row != NO_ROW; row = documents->next[row])
 		edges_add(&pairs->edges, (Edge){row, against->first[b], similarity});
 	return true;
@@ -428,8 +430,7 @@ neardup_pairs(neardup_session *session, const neardup_values *values, const near
 {
 	size_t memory = options->memory > 0 ? options->memory : default_memory();
 	Found found = {.most = memory / sizeof(neardup_pair)};
-	neardup_code code =
-		neardup_each_pair(session, values, against, options, take_found, &found);
+	neardup_code code = neardup_each_pair(session, values, against, options, take_found, &found);
 
 	if (code != NEARDUP_OK)
 	{
@@ -457,8 +458,7 @@ neardup_clusters(neardup_session *session, const neardup_values *values,
 	stars.first = call->documents->first;
 	stars.keepers = call->against;
 	stars.keeper_first = call->against != NULL ? call->against->first : NULL;
-	stars.similarity =
-		similarity != NULL ? similarity : host_alloc(values->count * sizeof(double));
+	stars.similarity = similarity != NULL ? similarity : host_alloc(values->count * sizeof(double));
 	for (size_t i = 0; i < values->count; i++)
 	{
 		keeper[i] = NO_ROW;

@@ -83,9 +83,9 @@ similarity_of(const Rows *rows, const PairOptions *options, const SignatureHeade
 		return -1;
 	if (rows->sets)
 		return bag_similarity(rows->bag + a, rows->bag + b, options->measure, options->multiset);
-	return signature_similarity(shape, symbol_distance(rows->symbols + a * rows->stride,
-													   rows->symbols + b * rows->stride, rows->k,
-													   1));
+	return signature_similarity(shape,
+								symbol_distance(rows->symbols + a * rows->stride,
+												rows->symbols + b * rows->stride, rows->k, 1));
 }
 
 /* Adds rows to documents. */
@@ -135,8 +135,8 @@ note_pair(void *state, uint32_t a, uint32_t b, double similarity)
 {
 	Found *found = state;
 	const uint32_t *first = found->documents->first;
-	double right = similarity_of(found->rows, found->options, &found->documents->shape, first[a],
-								 first[b]);
+	double right =
+		similarity_of(found->rows, found->options, &found->documents->shape, first[a], first[b]);
 
 	found->pairs++;
 	found->sum += mixed(a, b);
