@@ -25,7 +25,7 @@ sources = $(sort $(patsubst $(SOURCE)/%,%,$(wildcard $(addprefix $(SOURCE)/,$(1)
 EXTVERSION := $(shell sed -n 's/^[[:blank:]]*"version": "\(.*\)",*/\1/p' $(SOURCE)/META.json | head -n 1)
 
 MODULE_big = neardup
-OBJS = $(patsubst %.c,%.o,$(filter-out src/library/% src/command/%,$(call sources,src/*.c src/*/*.c)))
+OBJS = $(patsubst %.c,%.o,$(filter-out src/library/% src/command/% src/javascript/%,$(call sources,src/*.c src/*/*.c)))
 DATA_built = sql/neardup--$(EXTVERSION).sql
 DATA = $(call sources,sql/neardup--*--*.sql sql/scripts/*.sql)
 EXTRA_CLEAN = $(DATA_built) .build-flags build

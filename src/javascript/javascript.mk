@@ -12,7 +12,7 @@ MODULE = build/javascript
 EMCC = emcc
 # Where Debian has modules that emscripten uses.
 export NODE_PATH ?= /usr/share/nodejs
-C_SOURCES = $(LAYERS) $(sort $(wildcard src/library/*.c)) $(UTF8PROC)/utf8proc.c
+C_SOURCES = $(LAYERS) $(filter-out src/library/file.c,$(sort $(wildcard src/library/*.c))) src/javascript/no_files.c $(UTF8PROC)/utf8proc.c
 EXPORTS = malloc free $(addprefix neardup_,clusters compare defaults edit_distance free message open pairs parse print sign \
 	signer_free signer_new)
 comma = ,

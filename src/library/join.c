@@ -78,7 +78,10 @@ pass_on(Worker *worker)
 
 	pthread_mutex_lock(&shared->lock);
 	if (!session_lend(shared->owner, give_pairs, worker))
-		shared->failed = shared->stopped = true;
+	{
+		shared->failed = true;
+		shared->stopped = true;
+	}
 	pthread_mutex_unlock(&shared->lock);
 	worker->pairs = 0;
 	return !shared->stopped;

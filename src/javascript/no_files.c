@@ -1,0 +1,44 @@
+/*
+ * no_files.c: temporary files, which base/host.h asks for, in WebAssembly: there are none.
+ */
+#include "library/session.h"
+
+static _Noreturn void
+fail(void)
+{
+	session_fail(NEARDUP_NO_FILE, "there are no temporary files here, and memory does not suffice");
+}
+
+HostFile *
+host_file_create(void)
+{
+	fail();
+}
+
+HostFile *
+session_reopen(HostFile *file)
+{
+	fail();
+}
+
+void
+session_flush_file(HostFile *file)
+{
+}
+
+void
+host_file_write(HostFile *file, uint64_t position, const void *bytes, size_t size)
+{
+	fail();
+}
+
+void
+host_file_read(HostFile *file, uint64_t position, void *bytes, size_t size)
+{
+	fail();
+}
+
+void
+host_file_close(HostFile *file)
+{
+}
