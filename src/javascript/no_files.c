@@ -3,41 +3,48 @@
  */
 #include "library/session.h"
 
+/* Ends the call, which needs a file. */
 static _Noreturn void
 fail(void)
 {
 	session_fail(NEARDUP_NO_FILE, "there are no temporary files here, and memory does not suffice");
 }
 
+/* Fails. */
 HostFile *
 host_file_create(void)
 {
 	fail();
 }
 
+/* Fails. */
 HostFile *
 session_reopen(HostFile *file)
 {
 	fail();
 }
 
+/* Does nothing, since there is no file. */
 void
 session_flush_file(HostFile *file)
 {
 }
 
+/* Fails. */
 void
 host_file_write(HostFile *file, uint64_t position, const void *bytes, size_t size)
 {
 	fail();
 }
 
+/* Fails. */
 void
 host_file_read(HostFile *file, uint64_t position, void *bytes, size_t size)
 {
 	fail();
 }
 
+/* Does nothing, since there is no file. */
 void
 host_file_close(HostFile *file)
 {
