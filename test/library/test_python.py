@@ -128,8 +128,10 @@ class Python(unittest.TestCase):
         for work in ("neardup.minhash(t for _ in range(10**9) for t in texts)", "neardup.shingles((t for _ in range(10**9) for t in texts), jobs=2)",
                      "neardup.minhash(long)", "neardup.minhash([long])", "neardup.Lexicon.learn(t for _ in range(10**9) for t in texts)",
                      "neardup.edit_distance(long[:10**7], long[-10**7:])", "neardup.pairs(values, .1)", "neardup.clusters(values, .1, jobs=2)"):
+            # A shell may have its jobs ignore SIGINT.
             program = f"""if True:
-                import neardup, random
+                import neardup, random, signal
+                signal.signal(signal.SIGINT, signal.default_int_handler)
                 texts = [" ".join(random.choices("abcdefgh", k=200)) for _ in range(1000)]
                 long = " ".join(texts) * 500
                 head = neardup.minhash("a b c d")[:12]
@@ -143,7 +145,10 @@ class Python(unittest.TestCase):
                 self.assertEqual(process.stdout.readline(), "begun\n")
                 time.sleep(0.5)
                 process.send_signal(signal.SIGINT)
-                self.assertEqual(process.communicate(timeout=60)[0], "interrupted\n", work)
+                try:
+                    self.assertEqual(process.communicate(timeout=60)[0], "interrupted\n", work)
+                finally:
+                    process.kill()
 
     def test_names(self):
         public = {name for name in dir(neardup) if not name.startswith("_")}
