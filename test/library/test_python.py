@@ -127,7 +127,7 @@ class Python(unittest.TestCase):
     def test_interrupt(self):
         for work in ("neardup.minhash(t for _ in range(10**9) for t in texts)", "neardup.shingles((t for _ in range(10**9) for t in texts), jobs=2)",
                      "neardup.minhash(long)", "neardup.minhash([long])", "neardup.Lexicon.learn(t for _ in range(10**9) for t in texts)",
-                     "neardup.edit_distance(long[:10**7], long[-10**7:])", "neardup.pairs(values, .1)", "neardup.clusters(values, .1, jobs=2)"):
+                     "neardup.edit_distance(long[:10**7], long[-10**7:])", "neardup.pairs(values, .1)", "neardup.clusters(values, .1, against=values, jobs=2)"):
             # A shell may have its jobs ignore SIGINT.
             program = f"""if True:
                 import neardup, random, signal
