@@ -15,6 +15,7 @@ fsync = off
 jit = off
 neardup.background = off
 wal_consistency_checking = 'generic'
+wal_keep_size = '2GB'
 });
 $primary->start;
 $primary->safe_psql(
