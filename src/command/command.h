@@ -105,6 +105,7 @@ typedef struct Input Input;
 extern size_t without_ending(const char *name, size_t length, const char *ending);
 extern bool is_stream(const char *name);
 extern void check_readable(const char *name);
+extern int temporary_file(void);
 extern int copy_input(const char *name);
 extern Input *input_open(const char *name, int copy, struct stat *status);
 extern bool input_read(Input *input, Buffer *data);

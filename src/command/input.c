@@ -123,30 +123,48 @@ check_readable(const char *name)
 	close(fd);
 }
 
-/* Copies what can be read only once to a temporary file without a name, and returns it; or -1. */
+/* Returns the folder of temporary files. */
+static const char *
+temporary_folder(void)
+{
+	const char *folder = getenv("TMPDIR");
+
+	return folder != NULL && *folder != '\0' ? folder : "/tmp";
+}
+
+/* Makes a temporary file without a name, and returns it. */
+int
+temporary_file(void)
+{
+	Buffer path = {0};
+	int file;
+
+	put_text(&path, "%s/neardup.XXXXXX", temporary_folder());
+	file = mkstemp(path.bytes);
+	if (file < 0 || unlink(path.bytes) != 0)
+		fail(EXIT_INPUT, "could not make a temporary file in \"%s\": %s", temporary_folder(),
+			 strerror(errno));
+	resize(NULL, path.bytes, 0);
+	return file;
+}
+
+/* Copies what can be read only once to a temporary file, and returns it; or -1. */
 int
 copy_input(const char *name)
 {
-	const char *folder = getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp";
 	int fd = open_file(name);
 	struct stat status;
 	char block[65536];
-	Buffer path = {0};
 	ssize_t count = 0;
 	int copy = -1;
 
 	if (strcmp(name, "-") == 0 || (fstat(fd, &status) == 0 && !S_ISREG(status.st_mode)))
 	{
-		put_text(&path, "%s/neardup.XXXXXX", folder);
-		copy = mkstemp(path.bytes);
-		if (copy < 0 || unlink(path.bytes) != 0)
-			fail(EXIT_INPUT, "could not make a temporary file in \"%s\": %s", folder,
-				 strerror(errno));
+		copy = temporary_file();
 		while ((count = read(fd, block, sizeof(block))) > 0)
 			if (write(copy, block, count) != count)
-				fail(EXIT_INPUT, "could not write a temporary file in \"%s\": %s", folder,
-					 strerror(errno));
-		resize(NULL, path.bytes, 0);
+				fail(EXIT_INPUT, "could not write a temporary file in \"%s\": %s",
+					 temporary_folder(), strerror(errno));
 	}
 	if (count < 0)
 		fail(EXIT_INPUT, "could not read \"%s\": %s", name, strerror(errno));

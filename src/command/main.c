@@ -60,17 +60,16 @@ count_memory(size_t before, size_t after)
 }
 
 /*
- * Returns the memory for a join: what is left of options.memory, or of half of the machine's, but
- * for a part that threads and answers take.
+ * Returns the memory for a join: of what is left of options.memory all but a part, which threads
+ * and answers take.  0, the library's default, is half of the machine's.
  */
 size_t
 memory_for_join(void)
 {
-	double all = options.memory > 0 ?
-		options.memory :
-		(double) sysconf(_SC_PHYS_PAGES) / 2 * (double) sysconf(_SC_PAGESIZE);
-	double left = all - (double) used;
+	double left = options.memory - (double) used;
 
+	if (options.memory == 0)
+		return 0;
 	return left > 0 ? (size_t) (left / 4 * 3) : 1;
 }
 

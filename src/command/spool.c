@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,23 +14,6 @@
 /* Bytes that are read at a time. */
 #define READ_BYTES (256 * 1024)
 
-/* Creates the file, in the folder that TMPDIR names, or in /tmp. */
-static void
-create(Spool *spool)
-{
-	const char *folder = getenv("TMPDIR");
-	Buffer name = {0};
-	int file;
-
-	put_text(&name, "%s/neardup.XXXXXX", folder != NULL && *folder != '\0' ? folder : "/tmp");
-	file = mkstemp(name.bytes);
-	if (file < 0)
-		fail(EXIT_INPUT, "could not create a temporary file: %s", strerror(errno));
-	(void) unlink(name.bytes);
-	spool->file = file + 1;
-	resize(NULL, name.bytes, 0);
-}
-
 /* Writes what the buffer holds to the file. */
 static void
 flush(Spool *spool)
@@ -39,7 +21,7 @@ flush(Spool *spool)
 	const Buffer *buffer = &spool->buffer;
 
 	if (spool->file == 0)
-		create(spool);
+		spool->file = temporary_file() + 1;
 	for (size_t done = 0; done < buffer->length;)
 	{
 		ssize_t written = pwrite(spool->file - 1, buffer->bytes + done, buffer->length - done,

@@ -189,7 +189,6 @@ components_by_similarity(Clusters *clusters)
 	const Documents *documents = clusters->source->documents;
 	DocumentList all = all_documents(clusters->source->documents);
 	Forest forest = {.clusters = clusters, .parent = forest_begin(documents->rows)};
-	uint32 *keeper = clusters->stars.keeper;
 
 	begin_edges(&forest);
 	(void) pairs_join(&all, NULL, UINT64_MAX, take_edge, &forest);
@@ -197,12 +196,5 @@ components_by_similarity(Clusters *clusters)
 	make_rings(&forest);
 	for (size_t i = 0; i < forest.edges; i++)
 		link_if_allowed(&forest, forest.edge[i].first, forest.edge[i].second);
-	for (uint32 i = 0; i < documents->count; i++)
-	{
-		uint32 root = forest_root(forest.parent, clusters->stars.first[i]);
-
-		keeper[clusters->stars.first[i]] = root;
-		for_each_row(documents, i, row) keeper[row] = root;
-		host_check_interrupts_at(i);
-	}
+	components_set(&clusters->stars, forest.parent);
 }

@@ -228,19 +228,6 @@ unfinished_part(void *state)
 	return -1;
 }
 
-/* A PairNext: takes one part after the other. */
-static int
-next_part(void *state)
-{
-	Reading *reading = state;
-	const PairJoin *join = reading->join;
-
-	reading->part++;
-	if (!join->files)
-		progress_parts(reading->part, join->parts);
-	return reading->part < join->parts ? reading->part : -1;
-}
-
 /* ---- The leader ------------------------------------------------------------- */
 
 /* Returns how many bytes of memory a join shares, beside itself. */
@@ -406,10 +393,10 @@ workers_run(void *options, PairJoin *join, PairSink sink, void *state)
 	int workers = workers_for(join);
 	PairRun run = {.sink = pass_pair,
 				   .state = &reading,
-				   .next = workers == 0 ? next_part : unfinished_part,
+				   .next = workers == 0 ? NULL : unfinished_part,
 				   .next_state = &reading,
 				   .stats = &reading.options->stats.join,
-				   .reports = join->files};
+				   .reports = workers == 0 || join->files};
 
 	if (workers > 0)
 		run_with(workers, join, &reading, &run);

@@ -129,6 +129,20 @@ link_stars(Components *components)
 	host_free(doc);
 }
 
+/* Sets the keeper of each row to the root of its tree. */
+void
+components_set(Stars *stars, uint32_t *parent)
+{
+	for (uint32_t i = 0; i < stars->documents->count; i++)
+	{
+		uint32_t root = forest_root(parent, stars->first[i]);
+
+		stars->keeper[stars->first[i]] = root;
+		for_each_row(stars->documents, i, row) stars->keeper[row] = root;
+		host_check_interrupts_at(i);
+	}
+}
+
 /*
  * Sets the keeper of each row to the first row of its connected component.  Rows that stand for
  * several documents connect them.
@@ -136,18 +150,10 @@ link_stars(Components *components)
 void
 components_make(Stars *stars)
 {
-	Documents *documents = stars->documents;
-	Components components = {.stars = stars, .parent = forest_begin(documents->rows)};
+	Components components = {.stars = stars, .parent = forest_begin(stars->documents->rows)};
 
 	if (!link_few(&components))
 		link_stars(&components);
-	for (uint32_t i = 0; i < documents->count; i++)
-	{
-		uint32_t root = forest_root(components.parent, stars->first[i]);
-
-		stars->keeper[stars->first[i]] = root;
-		for_each_row(documents, i, row) stars->keeper[row] = root;
-		host_check_interrupts_at(i);
-	}
+	components_set(stars, components.parent);
 	host_free(components.parent);
 }

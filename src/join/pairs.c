@@ -16,7 +16,7 @@
 #include "join/set_spread.h"
 #include "join/spread.h"
 
-/* A join, from the inside.  Its arrays are pointers, which pairs_attach() replaces. */
+/* All that a join has.  pairs_attach() replaces its arrays. */
 typedef struct Inside
 {
 	PairJoin join; /* the first, so that both are one address */
@@ -32,6 +32,13 @@ typedef struct Inside
 	void **bag_copy[2]; /* of those in a file */
 	uint64_t elements;  /* of the sets */
 } Inside;
+
+/* Returns the number of different lists of a join, 1 or 2. */
+static int
+list_count(const Inside *inside)
+{
+	return inside->list[0] == inside->list[1] ? 1 : 2;
+}
 
 /* What differs between kinds of joins. */
 typedef struct PairKind
@@ -155,7 +162,7 @@ begin_signatures(Inside *inside)
 {
 	JoinSide side[2] = {{NULL}, {NULL}};
 
-	for (int s = 0; s < 2 && (s == 0 || inside->list[0] != inside->list[1]); s++)
+	for (int s = 0; s < list_count(inside); s++)
 	{
 		const DocumentList *list = inside->list[s];
 		const Records *records = &list->documents->store->records;
@@ -232,9 +239,8 @@ begin_signature_files(Inside *inside)
 {
 	JoinSide side[2] = {{NULL}, {NULL}};
 	uint8_t *held[2] = {NULL, NULL};
-	bool self = inside->list[0] == inside->list[1];
 
-	for (int s = 0; s < (self ? 1 : 2); s++)
+	for (int s = 0; s < list_count(inside); s++)
 	{
 		uint32_t count = Min(inside->list[s]->count, PLANNED_WITH);
 
@@ -245,7 +251,7 @@ begin_signature_files(Inside *inside)
 	host_free(held[0]);
 	host_free(held[1]);
 	inside->spread.left = list_in_file(inside->list[0]);
-	if (!self)
+	if (list_count(inside) == 2)
 		inside->spread.right = list_in_file(inside->list[1]);
 	inside->join.parts = Max(inside->spread.plan.groups, 1);
 	inside->join.process_bytes = FILES_MEMORY_MIN;
@@ -294,10 +300,9 @@ static void
 begin_any_sets(Inside *inside)
 {
 	const PairOptions *options = inside->options;
-	bool self = inside->list[0] == inside->list[1];
 
 	inside->sets = (SetJoin){.left_count = inside->list[0]->count,
-							 .right_count = self ? 0 : inside->list[1]->count,
+							 .right_count = list_count(inside) == 2 ? inside->list[1]->count : 0,
 							 .threshold = options->threshold,
 							 .weighted = options->multiset,
 							 .measure = options->measure};
@@ -312,9 +317,8 @@ begin_sets(Inside *inside)
 	SetPlan *plan = &inside->set_plan;
 
 	begin_any_sets(inside);
-	gather_bags(inside, 0);
-	if (inside->list[0] != inside->list[1])
-		gather_bags(inside, 1);
+	for (int side = 0; side < list_count(inside); side++)
+		gather_bags(inside, side);
 	inside->sets.left = inside->bag[0];
 	inside->sets.right = inside->bag[1];
 	if (!set_plan(&inside->sets, plan))
@@ -343,7 +347,7 @@ static void
 end_sets(Inside *inside)
 {
 	set_plan_free(&inside->set_plan);
-	for (int s = 0; s < 2 && inside->bag[s] != NULL; s++)
+	for (int s = 0; s < list_count(inside); s++)
 	{
 		for (uint32_t i = 0; i < inside->list[s]->count; i++)
 			host_free(inside->bag_copy[s][i]);
@@ -400,39 +404,54 @@ count_elements(const DocumentList *list)
 	return elements;
 }
 
+/* Returns the bytes that sets take in a join in memory, and counts their elements. */
+static double
+bytes_of_sets(Inside *inside)
+{
+	for (int s = 0; s < list_count(inside); s++)
+		inside->elements += count_elements(inside->list[s]);
+	return (double) inside->elements * SET_BYTES;
+}
+
+/* Returns the bytes that signatures take in a join in memory; 0 if they fit in any case. */
+static double
+bytes_of_signatures(const Inside *inside)
+{
+	const SignatureHeader *shape = &inside->list[0]->documents->shape;
+	uint64_t documents = 0;
+	bool in_file = false;
+	size_t stride = 0;
+
+	for (int s = 0; s < list_count(inside); s++)
+	{
+		const Records *records = &inside->list[s]->documents->store->records;
+
+		documents += inside->list[s]->count;
+		in_file |= records->file != NULL;
+		stride = records->stride;
+	}
+	if (!in_file || documents <= DOCUMENTS_MIN)
+		return 0;
+	return (double) documents * (stride + join_bytes(shape->k, signature_bits(shape)));
+}
+
 /* Returns whether memory does not hold the documents of a join.  Tells how much would. */
 static bool
 needs_files(Inside *inside)
 {
-	const DocumentList *left = inside->list[0];
-	const DocumentList *right = inside->list[1];
-	const DocumentStore *store = left->documents->store;
-	uint64_t documents = (uint64_t) left->count + (left == right ? 0 : right->count);
 	const PairOptions *options = inside->options;
-	bool files;
-	double bytes;
+	bool sets = inside->list[0]->documents->sets;
+	double bytes = sets ? bytes_of_sets(inside) : bytes_of_signatures(inside);
+	bool files = bytes > DOCUMENT_MEMORY(options);
 
-	if (left->documents->sets)
-	{
-		inside->elements = count_elements(left) + (left == right ? 0 : count_elements(right));
-		files = inside->elements > DOCUMENT_MEMORY(options) / SET_BYTES;
-		bytes = (double) inside->elements * SET_BYTES;
-	}
-	else
-	{
-		const SignatureHeader *shape = &left->documents->shape;
-		size_t each = store->records.stride + join_bytes(shape->k, signature_bits(shape));
-
-		files = (store->records.file != NULL || right->documents->store->records.file != NULL) &&
-			documents > Max(DOCUMENT_MEMORY(options) / each, DOCUMENTS_MIN);
-		bytes = (double) documents * each;
-	}
 	if (files && options->spilled != NULL && !options->stats->spilled)
-		options->spilled(options->state, left->documents->sets ? "sets" : "signatures",
-						 bytes / 3 * 4);
+		options->spilled(options->state, sets ? "sets" : "signatures", bytes / 3 * 4);
 	options->stats->spilled |= files;
 	return files;
 }
+
+/* The place of the arrays of labels, behind those of any kind of join. */
+#define LABEL_ARRAYS 7
 
 /* Lists what all processes of a join read; the first is the join itself. */
 void
@@ -463,8 +482,8 @@ pairs_arrays(const PairJoin *join, PairArray array[PAIR_ARRAYS])
 	{
 		const JoinLabels *labels = inside->list[0]->labels;
 
-		array[7] = (PairArray){labels->label, inside->list[0]->count * sizeof(uint32_t)};
-		array[8] = (PairArray){labels->parent, labels->count * sizeof(uint32_t)};
+		array[LABEL_ARRAYS] = (PairArray){labels->label, inside->list[0]->count * sizeof(uint32_t)};
+		array[LABEL_ARRAYS + 1] = (PairArray){labels->parent, labels->count * sizeof(uint32_t)};
 	}
 }
 
@@ -491,7 +510,7 @@ pairs_attach(const PairArray array[PAIR_ARRAYS])
 	memcpy(inside, array[0].memory, sizeof(Inside));
 	if (pair_kinds[inside->kind].run == run_sets)
 		set_plan_attach(&inside->set_plan, array + 1);
-	attach_labels(&inside->sets.labels, array + 7);
+	attach_labels(&inside->sets.labels, array + LABEL_ARRAYS);
 	inside->spread.symbols.labels = inside->sets.labels;
 	inside->spread.left.file = array[1].file;
 	inside->spread.right.file = array[2].file;
@@ -500,15 +519,43 @@ pairs_attach(const PairArray array[PAIR_ARRAYS])
 	return &inside->join;
 }
 
-/*
- * Joins the parts that run->next returns.  Returns false if the sink ended the join.
- */
+/* A run of all parts in turn. */
+typedef struct Turn
+{
+	const Inside *inside;
+	bool reports;
+	int part; /* under way */
+} Turn;
+
+/* A PairNext.  Joins in files report by themselves. */
+static int
+next_part(void *state)
+{
+	Turn *turn = state;
+	const PairJoin *join = &turn->inside->join;
+	const PairOptions *options = turn->inside->options;
+
+	turn->part++;
+	if (turn->reports && !join->files)
+		options->progress(options->state, turn->part, join->parts);
+	return turn->part < join->parts ? turn->part : -1;
+}
+
+/* Joins the parts that run->next returns.  Returns false if the sink ended the join. */
 bool
 pairs_run(const PairJoin *join, const PairRun *run)
 {
 	const Inside *inside = (const Inside *) join;
+	PairRun own = *run;
+	Turn turn = {inside, false, -1};
 
-	return pair_kinds[inside->kind].run(inside, run);
+	own.reports = turn.reports = run->reports && inside->options->progress != NULL;
+	if (own.next == NULL)
+	{
+		own.next = next_part;
+		own.next_state = &turn;
+	}
+	return pair_kinds[inside->kind].run(inside, &own);
 }
 
 /* ---- Finding pairs -------------------------------------------------------------- */
@@ -521,8 +568,6 @@ typedef struct Taker
 	PairSink sink;
 	void *state;
 	bool stopped; /* by the sink */
-	int part;     /* under way */
-	const PairJoin *join;
 } Taker;
 
 /* A PairSink for places: passes the documents on unless their evidence is not similar enough. */
@@ -547,19 +592,6 @@ take_places(void *state, uint32_t a, uint32_t b, double similarity)
 	return !taker->stopped;
 }
 
-/* A PairNext: takes one part after the other. */
-static int
-next_part(void *state)
-{
-	Taker *taker = state;
-	const PairOptions *options = taker->left->documents->options;
-
-	taker->part++;
-	if (options->progress != NULL && !taker->join->files)
-		options->progress(options->state, taker->part, taker->join->parts);
-	return taker->part < taker->join->parts ? taker->part : -1;
-}
-
 /* Runs a join, by the options' runner or alone. */
 static void
 run_join(PairJoin *join, Taker *taker)
@@ -567,13 +599,9 @@ run_join(PairJoin *join, Taker *taker)
 	const PairOptions *options = taker->left->documents->options;
 	PairRun run = {.sink = take_places,
 				   .state = taker,
-				   .next = next_part,
-				   .next_state = taker,
 				   .stats = &options->stats->join,
-				   .reports = join->files && options->progress != NULL};
+				   .reports = true};
 
-	taker->join = join;
-	taker->part = -1;
 	if (options->run != NULL)
 		options->run(options->state, join, take_places, taker);
 	else

@@ -8,7 +8,7 @@
  * pairs_join() passes the pairs of similar documents of one list or two.  It makes a join, of
  * signatures or of sets, in memory or by way of files, which is done in parts.  A runner may give
  * the parts to threads or processes: pairs_arrays() lists what they read, pairs_attach() makes
- * the join of these in each of them, and pairs_run() does the parts that it is told.
+ * the join of these in each of them, and pairs_run() joins the parts that it is given.
  *
  * stars_make() makes clusters around keepers.
  */
@@ -24,7 +24,7 @@
 #define NO_DOCUMENT UINT32_MAX
 #define NO_CLASS UINT32_MAX
 
-/* ---- What is asked for ---------------------------------------------------- */
+/* ---- Options and counts ---------------------------------------------------- */
 
 typedef struct PairJoin PairJoin;
 
@@ -41,13 +41,12 @@ typedef int (*PairNext)(void *state);
 typedef struct PairStats
 {
 	uint64_t joins;
-	bool spilled;
-	int groups; /* plan of the first join of signatures */
+	bool spilled; /* a join went by way of files */
+	int groups;   /* plan of the first join of signatures */
 	int radius;
-	int one_more;        /* groups whose radius is one more */
-	uint32_t partitions; /* of the first join of sets */
-	JoinStats join;      /* of all joins */
-	uint64_t pairs;      /* passed on */
+	int one_more;   /* groups whose radius is one more */
+	JoinStats join; /* of all joins */
+	uint64_t pairs; /* passed on */
 } PairStats;
 
 /* How documents are compared, within which memory, and by whom. */
@@ -62,15 +61,15 @@ typedef struct PairOptions
 	int sides;     /* ... of this number of documents, 1 or 2 */
 	/* Runs a join and passes its pairs on, as pairs_run() does.  NULL: this thread does it. */
 	void (*run)(void *state, PairJoin *join, PairSink sink, void *sink_state);
-	/* Is called from time to time while a join runs, with the parts that are done; or NULL. */
+	/* Is called while a join runs, with the number of parts that are done; or NULL. */
 	void (*progress)(void *state, int done, int parts);
-	/* Is told what outgrows memory, and how many bytes would hold it; or NULL. */
+	/* Is called when documents outgrow memory, with the bytes that would hold them; or NULL. */
 	void (*spilled)(void *state, const char *what, double bytes);
 	void *state; /* of these functions */
 	PairStats *stats;
 } PairOptions;
 
-/* Less memory is taken for this. */
+/* A lower limit of memory has the effect of this one. */
 #define MEMORY_MIN ((size_t) 256 * 1024)
 
 /* The shares of the memory: documents and their join, and pairs that are kept. */
@@ -163,10 +162,10 @@ typedef struct PairRun
 {
 	PairSink sink; /* takes places in the lists */
 	void *state;
-	PairNext next;
+	PairNext next; /* NULL: all parts in turn */
 	void *next_state;
 	JoinStats *stats; /* added to */
-	bool reports;     /* it calls the options' progress */
+	bool reports;     /* the options' progress is called; in the process that made the join only */
 } PairRun;
 
 extern bool pairs_join(const DocumentList *left, const DocumentList *right, uint64_t most,
@@ -198,14 +197,14 @@ typedef struct Stars
 	uint32_t count;               /* ... and their number; NULL: all in turn */
 	const uint32_t *first;        /* row that stands for each document */
 	const uint32_t *keeper_first; /* row that stands for each document of keepers, if there are */
-	bool nearest;                 /* documents join the most similar keeper */
+	bool nearest;                 /* documents join the most similar keeper, not the first */
 	uint32_t *keeper;             /* of each row, NO_ROW at first */
 	double *similarity;           /* to it */
 	/* Does a document wait for its turn?  NULL: no. */
 	bool (*waits)(const struct Stars *stars, uint32_t document);
 	/* If it does: may it join a keeper, a row, now? */
 	bool (*is_allowed)(const struct Stars *stars, uint32_t document, uint32_t keeper);
-	/* Of stars.c: edges that are kept. */
+	/* The edges that stars_make() keeps. */
 	Edge *edge;
 	size_t edges;
 	size_t room;
@@ -214,5 +213,6 @@ typedef struct Stars
 
 extern void stars_make(Stars *stars);
 extern void components_make(Stars *stars);
+extern void components_set(Stars *stars, uint32_t *parent);
 
 #endif

@@ -26,13 +26,6 @@
  */
 #define EDGES_OF_DOCUMENT 8
 
-/* A list of documents. */
-typedef struct StarList
-{
-	const uint32_t *doc;
-	uint32_t count;
-} StarList;
-
 /* ---- Joining a keeper --------------------------------------------------- */
 
 /*
@@ -112,22 +105,6 @@ take_keeper(void *state, uint32_t document, uint32_t keeper, double similarity)
 
 /* ---- Rounds ------------------------------------------------------------- */
 
-/* Passes the pairs of two lists, or of one where the second is NULL.  Returns false if sink did. */
-static bool
-join_stars(Stars *stars, const StarList *list, const StarList *keepers, uint64_t most,
-		   PairSink sink)
-{
-	DocumentList left = {stars->documents, list->doc, list->count};
-	DocumentList right = {stars->keepers != NULL ? stars->keepers : stars->documents};
-
-	if (keepers != NULL)
-	{
-		right.doc = keepers->doc;
-		right.count = keepers->count;
-	}
-	return pairs_join(&left, keepers != NULL ? &right : NULL, most, sink, stars);
-}
-
 /* A PairSink that keeps the pair, or ends the join if there is no room for it. */
 static bool
 take_edge(void *state, uint32_t a, uint32_t b, double similarity)
@@ -150,7 +127,7 @@ take_edge(void *state, uint32_t a, uint32_t b, double similarity)
  * unless keepers are others.  Edges of later documents stay.
  */
 static void
-settle(Stars *stars, const StarList *list)
+settle(Stars *stars, const DocumentList *list)
 {
 	bool same = stars->keepers == NULL;
 	size_t next = 0;
@@ -159,7 +136,7 @@ settle(Stars *stars, const StarList *list)
 		sort_records(stars->edge, stars->edges, sizeof(Edge), sort_key_pair);
 	for (uint32_t i = 0; i < list->count; i++)
 	{
-		uint32_t document = list->doc[i];
+		uint32_t document = list_at(list, i);
 		uint32_t row = stars->first[document];
 
 		for (; next < stars->edges && stars->edge[next].second == row; next++)
@@ -194,11 +171,12 @@ most_edges(const Stars *stars, uint32_t documents)
  * it took.
  */
 static uint32_t
-find_edges(Stars *stars, const StarList *undecided, uint32_t most)
+find_edges(Stars *stars, const DocumentList *undecided, uint32_t most)
 {
 	size_t waiting = stars->edges;
-	StarList list = {undecided->doc, Min(most, undecided->count)};
+	DocumentList list = *undecided;
 
+	list.count = Min(most, undecided->count);
 	for (;;)
 	{
 		most = list.count;
@@ -207,7 +185,7 @@ find_edges(Stars *stars, const StarList *undecided, uint32_t most)
 			list.count++;
 		stars->edges = waiting;
 		stars->limit = most <= SETTLED_MIN ? SIZE_MAX : waiting + most_edges(stars, list.count);
-		if (join_stars(stars, &list, NULL, stars->limit - waiting, take_edge))
+		if (pairs_join(&list, NULL, stars->limit - waiting, take_edge, stars))
 			return list.count;
 		list.count = Max(most / 2, SETTLED_MIN);
 	}
@@ -221,15 +199,15 @@ typedef enum DocumentKind
 } DocumentKind;
 
 /* Returns the documents of a list that are of a kind. */
-static StarList
-select_documents(const Stars *stars, const StarList *list, DocumentKind kind)
+static DocumentList
+select_documents(const Stars *stars, const DocumentList *list, DocumentKind kind)
 {
 	uint32_t *chosen = host_alloc(list->count * sizeof(uint32_t));
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < list->count; i++)
 	{
-		uint32_t document = list->doc[i];
+		uint32_t document = list_at(list, i);
 		uint32_t row = stars->first[document];
 		bool is_kind = stars->keeper[row] == (kind == UNDECIDED ? NO_ROW : row);
 
@@ -238,42 +216,31 @@ select_documents(const Stars *stars, const StarList *list, DocumentKind kind)
 		if (is_kind)
 			chosen[count++] = document;
 	}
-	return (StarList){chosen, count};
+	return (DocumentList){list->documents, chosen, count};
 }
 
 /* Joins documents with the keepers of a list. */
 static void
-join_keepers(Stars *stars, const StarList *list, const StarList *keepers)
+join_keepers(Stars *stars, const DocumentList *list, const DocumentList *keepers)
 {
 	if (list->count > 0 && keepers->count > 0)
-		(void) join_stars(stars, list, keepers, UINT64_MAX, take_keeper);
-}
-
-/* Returns the list of the first documents. */
-static StarList
-first_documents(uint32_t count)
-{
-	uint32_t *doc = host_alloc(count * sizeof(uint32_t));
-
-	for (uint32_t i = 0; i < count; i++)
-		doc[i] = i;
-	return (StarList){doc, count};
+		(void) pairs_join(list, keepers, UINT64_MAX, take_keeper, stars);
 }
 
 /* Finds the keepers among the documents, in rounds. */
 static void
-make_rounds(Stars *stars, const StarList *all)
+make_rounds(Stars *stars, const DocumentList *all)
 {
-	StarList undecided = select_documents(stars, all, UNDECIDED);
+	DocumentList undecided = select_documents(stars, all, UNDECIDED);
 	uint32_t most = undecided.count;
 
 	while (undecided.count > 0)
 	{
 		uint32_t count = find_edges(stars, &undecided, most);
-		StarList settled = {undecided.doc, count};
-		StarList others = {undecided.doc + count, undecided.count - count};
-		StarList keepers;
-		StarList next;
+		DocumentList settled = {stars->documents, undecided.doc, count};
+		DocumentList others = {stars->documents, undecided.doc + count, undecided.count - count};
+		DocumentList keepers;
+		DocumentList next;
 
 		settle(stars, &settled);
 		keepers = select_documents(stars, &settled, KEEPERS);
@@ -289,22 +256,21 @@ make_rounds(Stars *stars, const StarList *all)
 
 /* Joins documents with keepers that are other documents. */
 static void
-join_others(Stars *stars, const StarList *all)
+join_others(Stars *stars, const DocumentList *all)
 {
-	StarList keepers = first_documents(stars->keepers->count);
+	DocumentList keepers = all_documents(stars->keepers);
 
 	join_keepers(stars, all, &keepers);
 	if (stars->edges > 0)
 		settle(stars, all);
-	host_free((void *) keepers.doc);
 }
 
 /* Joins documents that are no keepers with the nearest: a later one than those they met, maybe. */
 static void
-join_nearest(Stars *stars, const StarList *all)
+join_nearest(Stars *stars, const DocumentList *all)
 {
-	StarList keepers = select_documents(stars, all, KEEPERS);
-	StarList members = select_documents(stars, all, MEMBERS);
+	DocumentList keepers = select_documents(stars, all, KEEPERS);
+	DocumentList members = select_documents(stars, all, MEMBERS);
 
 	join_keepers(stars, &members, &keepers);
 	host_free((void *) keepers.doc);
@@ -315,10 +281,10 @@ join_nearest(Stars *stars, const StarList *all)
 void
 stars_make(Stars *stars)
 {
-	StarList all = {stars->order, stars->count};
+	DocumentList all = all_documents(stars->documents);
 
-	if (stars->order == NULL)
-		all = first_documents(stars->documents->count);
+	if (stars->order != NULL)
+		all = (DocumentList){stars->documents, stars->order, stars->count};
 	stars->edge = NULL;
 	stars->edges = stars->room = 0;
 	stars->limit = SIZE_MAX;
@@ -332,6 +298,4 @@ stars_make(Stars *stars)
 	}
 	host_free(stars->edge);
 	stars->edge = NULL;
-	if (stars->order == NULL)
-		host_free((void *) all.doc);
 }

@@ -419,7 +419,7 @@ use_files(neardup_session *session, const uint8_t *set, size_t length, const uin
 	code = neardup_clusters(session, &values, NULL, &options, keeper, NULL);
 	if (code == NEARDUP_OK)
 		code = neardup_pairs(session, &values, NULL, &options, &pairs, &count);
-	CHECK(code != NEARDUP_OK || code == NEARDUP_TOO_LARGE);
+	CHECK(code != NEARDUP_OK);
 	if (code == NEARDUP_TOO_LARGE)
 		code = neardup_pairs(session, &bags, &bags, &options, &pairs, &count);
 	return code == NEARDUP_TOO_LARGE ? NEARDUP_OK : code;

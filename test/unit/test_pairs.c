@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "bags.h"
 #include "base/forest.h"
 #include "join/edges.h"
 #include "join/pairs.h"
@@ -21,18 +22,6 @@ typedef struct Rows
 	Bag *bag;
 	uint32_t *class; /* or NULL */
 } Rows;
-
-static Bag
-make_bag(const uint64_t *hash, size_t count)
-{
-	BagBuilder builder;
-	Bag bag;
-
-	bag_begin(&builder);
-	bag_add(&builder, hash, count);
-	(void) bag_finish(&builder, &bag);
-	return bag;
-}
 
 /* Makes rows: most are changed copies of a few, some are equal. */
 static Rows
@@ -57,7 +46,7 @@ make_rows(uint32_t count, bool sets, uint32_t families, bool classes)
 			rows.symbols[i * rows.stride + random_below(32)] ^= 1 << random_below(8);
 			hash[random_below(40)] = random_below(1000);
 		}
-		rows.bag[i] = make_bag(hash, random_below(20) == 0 ? 0 : 30 + random_below(11));
+		rows.bag[i] = bag_of(hash, random_below(20) == 0 ? 0 : 30 + random_below(11));
 		if (classes)
 			rows.class[i] = random_below(3);
 	}

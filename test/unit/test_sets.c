@@ -4,23 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bags.h"
 #include "join/sets.h"
 #include "random.h"
 #include "unit.h"
 
 /* ---- Bags ---------------------------------------------------------------- */
-
-static Bag
-bag_of(const uint64_t *hashes, size_t count)
-{
-	BagBuilder builder;
-	Bag bag;
-
-	bag_begin(&builder);
-	bag_add(&builder, hashes, count);
-	bag_finish(&builder, &bag);
-	return bag;
-}
 
 /* Few elements are in many bags, most in few; some bags are similar to an earlier one. */
 static void
