@@ -15,7 +15,7 @@ struct HostFile
 	uint64 position;
 };
 
-/* Returns a file of the plain C layers that has the bytes of a temporary file. */
+/* Returns a handle for the plain C layers of a temporary file of the server. */
 HostFile *
 host_file_wrap(BufFile *file)
 {

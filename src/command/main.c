@@ -60,8 +60,9 @@ count_memory(size_t before, size_t after)
 }
 
 /*
- * Returns the memory for a join: of what is left of options.memory all but a part, which threads
- * and answers take.  0, the library's default, is half of the machine's.
+ * Returns the memory for a join: three quarters of what is left of options.memory, since threads
+ * and answers take the rest.  Without that option, 0, which the library takes for half of the
+ * machine's memory.
  */
 size_t
 memory_for_join(void)

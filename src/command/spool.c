@@ -68,7 +68,7 @@ fill(Spool *spool, uint64_t start, size_t length)
 	spool->start = start;
 }
 
-/* Returns bytes, which stay until the next call.  No more may be appended. */
+/* Returns bytes, which are valid until the next call.  Nothing may be appended after it. */
 const uint8_t *
 spool_get(Spool *spool, uint64_t start, size_t length)
 {

@@ -7,8 +7,8 @@
  * So the pairs and their order do not depend on the number or speed of workers.
  *
  * Arrays of the join are copied to shared memory, and files of the join to files that all
- * processes read.  Each process has its share of the memory, and files of its own.  On that
- * share the order of the pairs of a part depends.
+ * processes read.  Each process has its share of the memory, and files of its own.  The order of
+ * the pairs of a part depends on that share.
  */
 #include "dedup/dedup.h"
 

@@ -303,7 +303,7 @@ look(PlaceScan *scan, void *state)
 	TransactionId transaction = in_progress(scan);
 
 	found->stays = !TransactionIdIsValid(transaction);
-	/* Who deletes a row is waited for in any case, and who writes to the other table. */
+	/* A transaction that deletes a row, or writes to the other table, is waited for in any case. */
 	if (!found->stays &&
 		(scan->check->unfinished != UNFINISHED_IGNORE ||
 		 scan->place->side != &scan->check->rule->side[0] ||
@@ -448,7 +448,7 @@ keep_best(PlaceScan *scan, void *state)
 
 	hit.same_statement = guard_command_of(scan->row) ==
 		(check->stored ? guard_command_of(check->row) : GetCurrentCommandId(false));
-	/* Who has not ended could not change a leader yet: that takes the lock of groups. */
+	/* A transaction in progress has changed no leader: that takes the lock of groups. */
 	if ((!TransactionIdIsValid(in_progress(scan)) || check->rule->group != NULL) &&
 		is_better(&hit, best))
 	{

@@ -141,10 +141,11 @@ typedef struct neardup_column
 } neardup_column;
 
 /*
- * Makes the values of a column's texts, one behind the other; of a null, that of the empty text, and
- * null, unless it is NULL, says of each text whether it is one.  Signatures, of neardup_signature_size() each, are written to `signatures`.  Sets are returned in
- * *sets, and offset, which has room for one more than the texts, tells where each begins, and
- * where the last ends.
+ * Makes the values of a column's texts, one behind the other.  null, unless it is NULL, is set for
+ * each text that is a null; the value of a null is that of the empty text.  Signatures, of
+ * neardup_signature_size() each, are written to `signatures`.  Sets are returned in *sets, and
+ * offset, which has room for one more than the texts, is set to where each begins, and to where
+ * the last ends.
  */
 NEARDUP_API neardup_code neardup_sign_column(neardup_session *session, const neardup_signer *signer,
 											 const neardup_column *texts, bool *null,
@@ -209,7 +210,10 @@ typedef struct neardup_values
 	size_t size;            /* of each, if offset is NULL */
 	const uint64_t *offset; /* where each begins, and where the last ends */
 	const uint32_t *chosen; /* NULL, or `count` of them by their places there, in any order */
-	/* NULL, or sets a value by its place, in place of bytes, until it is called again; false: it fails */
+	/*
+	 * Reads the value at a place, where bytes is NULL; it is valid until the next call.  Returns
+	 * false if it fails.  NULL: values lie in bytes.
+	 */
 	bool (*read)(void *state, size_t place, const uint8_t **value, size_t *length);
 	void *state; /* of read */
 } neardup_values;
