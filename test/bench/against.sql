@@ -5,7 +5,8 @@ CREATE FUNCTION words(first int, number int) RETURNS text[] LANGUAGE sql AS
 	$$SELECT array_agg('w' || hashint4(i) ORDER BY i) FROM generate_series(first, first + number - 1) i$$;
 
 CREATE TABLE m AS
-SELECT i AS id, to_minhash(words(i / 3 * 100, 50) || words(-10 * i, 1 + i % 9)) AS sig FROM generate_series(1, 100000) i;
+SELECT i AS id, to_minhash(to_shingles(words(i / 3 * 100, 50) || words(-10 * i, 1 + i % 9))) AS sig FROM generate_series(1, 100000) i;
+CREATE TABLE form AS SELECT i AS id, to_minhash(to_shingles(words(1, 70) || words(-10 * i, 30))) AS sig FROM generate_series(1, 20000) i;
 CREATE TABLE h AS SELECT i AS id, hashint8extended(i / 3, 7) # (1::bigint << i % 60) AS hash FROM generate_series(1, 300000) i;
 CREATE TABLE sets AS SELECT i AS id, to_shingles(words(i / 3 * 100, 50) || words(-10 * i, 1 + i % 9)) AS sig FROM generate_series(1, 5000) i;
 CREATE TABLE long_texts AS SELECT array_to_string(words(i * 1000, 600), ' ') AS body FROM generate_series(1, 300) i;
@@ -76,6 +77,8 @@ INSERT INTO tasks (what, query) VALUES
 	('similarity of 100,000 rows without an index', $$SELECT count(*) FROM m WHERE similarity(sig, (SELECT sig FROM m LIMIT 1)) > 0.5$$),
 	('text format of 20,000 minhash, out and in', 'SELECT count(sig::text::minhash) FROM m WHERE id <= 20000'),
 	('neardup_pairs of 100,000 minhash at 0.8', $$SELECT count(*) FROM neardup_pairs('SELECT id, sig FROM m', 0.8)$$),
+	('neardup_pairs of 20,000 minhash of one form at 0.8', $$SELECT count(*) FROM neardup_pairs('SELECT id, sig FROM form', 0.8)$$),
+	('neardup_clusters of 100,000 minhash at 0.8', $$SELECT count(*) FROM neardup_clusters('SELECT id, sig FROM m', 0.8)$$),
 	('neardup_pairs of 5,000 shingles at 0.7', $$SELECT count(*) FROM neardup_pairs('SELECT id, sig FROM sets', 0.7)$$);
 
 CREATE TABLE timed (library text, round int, place int, ms float8, answer bigint);
