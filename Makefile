@@ -16,7 +16,7 @@
 # All but the first line need no pg_config.  They install missing packages (test/tools/setup),
 # and work in a private copy of PostgreSQL.
 
-EXTENSION = neardup
+EXTENSION = neardup neardup_study
 
 # The folder of the sources, which is not "." if the build is elsewhere, as a Debian package's is.
 SOURCE := $(patsubst %/,%,$(or $(VPATH),$(dir $(firstword $(MAKEFILE_LIST)))))
@@ -26,8 +26,8 @@ EXTVERSION := $(shell sed -n 's/^[[:blank:]]*"version": "\(.*\)",*/\1/p' $(SOURC
 
 MODULE_big = neardup
 OBJS = $(patsubst %.c,%.o,$(filter-out src/library/% src/command/% src/javascript/%,$(call sources,src/*.c src/*/*.c)))
-DATA_built = sql/neardup--$(EXTVERSION).sql
-DATA = $(call sources,sql/neardup--*--*.sql sql/scripts/*.sql)
+DATA_built = sql/neardup--$(EXTVERSION).sql sql/neardup_study--$(EXTVERSION).sql
+DATA = $(call sources,sql/neardup*--*--*.sql sql/scripts/*.sql)
 EXTRA_CLEAN = $(DATA_built) .build-flags build
 
 # xxHash is a header that is compiled in.
@@ -47,7 +47,7 @@ $(error $(PG_CONFIG) was not found, or has no server headers. Name one with PG_C
 endif
 
 REGRESS = $(patsubst test/sql/%.sql,%,$(call sources,test/sql/*.sql))
-REGRESS_OPTS = --inputdir=$(srcdir)/test --load-extension=neardup
+REGRESS_OPTS = --inputdir=$(srcdir)/test --load-extension=neardup --load-extension=neardup_study
 ISOLATION = $(patsubst test/specs/%.spec,%,$(call sources,test/specs/*.spec))
 ISOLATION_OPTS = --inputdir=$(srcdir)/test --outputdir=. --load-extension=neardup
 
@@ -63,7 +63,9 @@ $(OBJS) $(OBJS:.o=.bc): $(call sources,src/*.h src/*/*.h) .build-flags
 .build-flags: FORCE
 	@echo '$(BUILD_FLAGS)' | cmp -s - $@ || echo '$(BUILD_FLAGS)' > $@
 
-$(DATA_built): $(call sources,sql/[0-9][0-9]-*.sql) META.json
+sql/neardup--$(EXTVERSION).sql: $(call sources,sql/[0-9][0-9]-*.sql)
+sql/neardup_study--$(EXTVERSION).sql: $(call sources,sql/study/*.sql)
+$(DATA_built): META.json
 	cat $(filter %.sql,$^) > $@
 
 # pg_regress looks for the expected output in the folder of the build.

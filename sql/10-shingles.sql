@@ -2,28 +2,6 @@
 
 -- ---- Tokens and shingles of a text --------------------------------------------
 
-CREATE FUNCTION show_tokens(pg_catalog.text) RETURNS pg_catalog.text[]
-	AS 'MODULE_PATHNAME', 'neardup_show_tokens'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
-COMMENT ON FUNCTION show_tokens(pg_catalog.text) IS
-	'the normalised tokens of a text, in order';
-
-CREATE FUNCTION show_shingles(
-	pg_catalog.text, scheme pg_catalog.text DEFAULT 'word 3',
-	OUT shingle pg_catalog.text, OUT count int, OUT hash bigint) RETURNS SETOF pg_catalog.record
-	AS 'MODULE_PATHNAME', 'neardup_show_shingles'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
-COMMENT ON FUNCTION show_shingles(pg_catalog.text, pg_catalog.text) IS
-	'the distinct shingles of a text in order of first occurrence, with their frequencies';
-
-CREATE FUNCTION show_shingles(
-	pg_catalog.text, scheme pg_catalog.text, antecedents pg_catalog.text[], stopwords pg_catalog.text[] DEFAULT NULL,
-	OUT shingle pg_catalog.text, OUT count int, OUT hash bigint) RETURNS SETOF pg_catalog.record
-	AS 'MODULE_PATHNAME', 'neardup_show_shingles_antecedents'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
-COMMENT ON FUNCTION show_shingles(pg_catalog.text, pg_catalog.text, pg_catalog.text[], pg_catalog.text[]) IS
-	'the distinct spot signatures of a text with the given antecedents and stop words';
-
 CREATE FUNCTION shared_shingles(
 	pg_catalog.text, pg_catalog.text, scheme pg_catalog.text DEFAULT 'word 3',
 	OUT shingle pg_catalog.text, OUT count_a int, OUT count_b int) RETURNS SETOF pg_catalog.record
@@ -137,36 +115,6 @@ CREATE FUNCTION shingles_ne(shingles, shingles) RETURNS boolean
 COMMENT ON FUNCTION shingles_ne(shingles, shingles) IS
 	'implementation of <> operator';
 
-CREATE FUNCTION shingles_lt(shingles, shingles) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'neardup_shingles_lt'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION shingles_lt(shingles, shingles) IS
-	'implementation of < operator';
-
-CREATE FUNCTION shingles_le(shingles, shingles) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'neardup_shingles_le'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION shingles_le(shingles, shingles) IS
-	'implementation of <= operator';
-
-CREATE FUNCTION shingles_gt(shingles, shingles) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'neardup_shingles_gt'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION shingles_gt(shingles, shingles) IS
-	'implementation of > operator';
-
-CREATE FUNCTION shingles_ge(shingles, shingles) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'neardup_shingles_ge'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION shingles_ge(shingles, shingles) IS
-	'implementation of >= operator';
-
-CREATE FUNCTION shingles_cmp(shingles, shingles) RETURNS int
-	AS 'MODULE_PATHNAME', 'neardup_shingles_cmp'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION shingles_cmp(shingles, shingles) IS
-	'less-equal-greater';
-
 CREATE FUNCTION shingles_hash(shingles) RETURNS int
 	AS 'MODULE_PATHNAME', 'neardup_shingles_hash'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -193,44 +141,6 @@ CREATE OPERATOR <> (
 	RESTRICT = pg_catalog.neqsel, JOIN = pg_catalog.neqjoinsel
 );
 COMMENT ON OPERATOR <> (shingles, shingles) IS 'not equal';
-
-CREATE OPERATOR < (
-	LEFTARG = shingles, RIGHTARG = shingles, FUNCTION = shingles_lt,
-	COMMUTATOR = >, NEGATOR = >=,
-	RESTRICT = pg_catalog.scalarltsel, JOIN = pg_catalog.scalarltjoinsel
-);
-COMMENT ON OPERATOR < (shingles, shingles) IS 'less than';
-
-CREATE OPERATOR <= (
-	LEFTARG = shingles, RIGHTARG = shingles, FUNCTION = shingles_le,
-	COMMUTATOR = >=, NEGATOR = >,
-	RESTRICT = pg_catalog.scalarlesel, JOIN = pg_catalog.scalarlejoinsel
-);
-COMMENT ON OPERATOR <= (shingles, shingles) IS 'less than or equal';
-
-CREATE OPERATOR > (
-	LEFTARG = shingles, RIGHTARG = shingles, FUNCTION = shingles_gt,
-	COMMUTATOR = <, NEGATOR = <=,
-	RESTRICT = pg_catalog.scalargtsel, JOIN = pg_catalog.scalargtjoinsel
-);
-COMMENT ON OPERATOR > (shingles, shingles) IS 'greater than';
-
-CREATE OPERATOR >= (
-	LEFTARG = shingles, RIGHTARG = shingles, FUNCTION = shingles_ge,
-	COMMUTATOR = <=, NEGATOR = <,
-	RESTRICT = pg_catalog.scalargesel, JOIN = pg_catalog.scalargejoinsel
-);
-COMMENT ON OPERATOR >= (shingles, shingles) IS 'greater than or equal';
-
-CREATE OPERATOR CLASS shingles_ops DEFAULT FOR TYPE shingles USING btree AS
-	OPERATOR 1 <,
-	OPERATOR 2 <=,
-	OPERATOR 3 =,
-	OPERATOR 4 >=,
-	OPERATOR 5 >,
-	FUNCTION 1 shingles_cmp(shingles, shingles);
-COMMENT ON OPERATOR CLASS shingles_ops USING btree IS 'total order of all sets of shingles';
-COMMENT ON OPERATOR FAMILY shingles_ops USING btree IS 'total order of all sets of shingles';
 
 CREATE OPERATOR CLASS shingles_ops DEFAULT FOR TYPE shingles USING hash AS
 	OPERATOR 1 =,

@@ -130,14 +130,6 @@ CREATE FUNCTION cardinality(minhash) RETURNS bigint
 COMMENT ON FUNCTION cardinality(minhash) IS
 	'number of distinct shingles of the set; raises an error if it is unknown';
 
--- ---- Showing ----------------------------------------------------------------
-
-CREATE FUNCTION show_signature(minhash) RETURNS pg_catalog.text
-	AS 'MODULE_PATHNAME', 'neardup_show_signature'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION show_signature(minhash) IS
-	'a signature in text format, shortened for display; it cannot be read back';
-
 -- ---- Casts ------------------------------------------------------------------
 
 CREATE FUNCTION minhash_of_bit(bit) RETURNS minhash
@@ -299,3 +291,11 @@ CREATE OPERATOR CLASS minhash_ops DEFAULT FOR TYPE minhash USING hash AS
 	FUNCTION 2 minhash_hash_extended(minhash, bigint);
 COMMENT ON OPERATOR CLASS minhash_ops USING hash IS 'equality of minhash values';
 COMMENT ON OPERATOR FAMILY minhash_ops USING hash IS 'equality of minhash values';
+
+-- ---- Bands ------------------------------------------------------------------
+
+CREATE FUNCTION minhash_bands(minhash, rows int) RETURNS bigint[]
+	AS 'MODULE_PATHNAME', 'neardup_signature_bands'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_bands(minhash, int) IS
+	'a key for each band of the given number of symbols, to join on';

@@ -94,14 +94,6 @@ CREATE FUNCTION to_simhash(shingles, f int DEFAULT 64) RETURNS simhash
 COMMENT ON FUNCTION to_simhash(shingles, int) IS
 	'fingerprint of a set of shingles, weighted by frequency: f bits';
 
--- ---- Showing ----------------------------------------------------------------
-
-CREATE FUNCTION show_signature(simhash) RETURNS pg_catalog.text
-	AS 'MODULE_PATHNAME', 'neardup_show_signature'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION show_signature(simhash) IS
-	'a signature in text format, shortened for display; it cannot be read back';
-
 -- ---- Casts ------------------------------------------------------------------
 
 CREATE FUNCTION simhash_of_bit(bit) RETURNS simhash
@@ -259,3 +251,11 @@ CREATE OPERATOR CLASS simhash_ops DEFAULT FOR TYPE simhash USING hash AS
 	FUNCTION 2 simhash_hash_extended(simhash, bigint);
 COMMENT ON OPERATOR CLASS simhash_ops USING hash IS 'equality of simhash values';
 COMMENT ON OPERATOR FAMILY simhash_ops USING hash IS 'equality of simhash values';
+
+-- ---- Bands ------------------------------------------------------------------
+
+CREATE FUNCTION simhash_bands(simhash, rows int) RETURNS bigint[]
+	AS 'MODULE_PATHNAME', 'neardup_signature_bands'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bands(simhash, int) IS
+	'a key for each band of the given number of bits, to join on';

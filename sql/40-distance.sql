@@ -90,12 +90,6 @@ CREATE FUNCTION similarity(simhash, simhash) RETURNS pg_catalog.float8
 COMMENT ON FUNCTION similarity(simhash, simhash) IS
 	'share of the bits in which two fingerprints agree, 0 to 1';
 
-CREATE FUNCTION cosine_similarity(simhash, simhash) RETURNS pg_catalog.float8
-	AS 'MODULE_PATHNAME', 'neardup_cosine_similarity_simhash'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION cosine_similarity(simhash, simhash) IS
-	'estimated cosine of the angle between two weighted sets, -1 to 1';
-
 CREATE FUNCTION is_comparable(simhash, simhash) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_is_comparable'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

@@ -43,23 +43,11 @@ CREATE FUNCTION bigint_hamming_distance(bigint, simhash) RETURNS int
 COMMENT ON FUNCTION bigint_hamming_distance(bigint, simhash) IS
 	'implementation of <~> operator';
 
-CREATE FUNCTION bigint_hamming_distance(simhash, bigint) RETURNS int
-	AS 'MODULE_PATHNAME', 'neardup_bigint_hamming_distance_simhash'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bigint_hamming_distance(simhash, bigint) IS
-	'implementation of <~> operator';
-
 CREATE OPERATOR <~> (
 	LEFTARG = bigint, RIGHTARG = simhash, FUNCTION = bigint_hamming_distance,
 	COMMUTATOR = <~>
 );
 COMMENT ON OPERATOR <~> (bigint, simhash) IS 'number of bits that differ';
-
-CREATE OPERATOR <~> (
-	LEFTARG = simhash, RIGHTARG = bigint, FUNCTION = bigint_hamming_distance,
-	COMMUTATOR = <~>
-);
-COMMENT ON OPERATOR <~> (simhash, bigint) IS 'number of bits that differ';
 
 CREATE FUNCTION bit_hamming_distance(bit, minhash) RETURNS int
 	AS 'MODULE_PATHNAME', 'neardup_bit_hamming_distance_bit'
@@ -67,20 +55,8 @@ CREATE FUNCTION bit_hamming_distance(bit, minhash) RETURNS int
 COMMENT ON FUNCTION bit_hamming_distance(bit, minhash) IS
 	'implementation of <~> operator';
 
-CREATE FUNCTION bit_hamming_distance(minhash, bit) RETURNS int
-	AS 'MODULE_PATHNAME', 'neardup_bit_hamming_distance_minhash'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bit_hamming_distance(minhash, bit) IS
-	'implementation of <~> operator';
-
 CREATE OPERATOR <~> (
 	LEFTARG = bit, RIGHTARG = minhash, FUNCTION = bit_hamming_distance,
 	COMMUTATOR = <~>
 );
 COMMENT ON OPERATOR <~> (bit, minhash) IS 'number of bits that differ';
-
-CREATE OPERATOR <~> (
-	LEFTARG = minhash, RIGHTARG = bit, FUNCTION = bit_hamming_distance,
-	COMMUTATOR = <~>
-);
-COMMENT ON OPERATOR <~> (minhash, bit) IS 'number of bits that differ';

@@ -118,25 +118,11 @@ CREATE FUNCTION in_ball(shingles, ball) RETURNS boolean
 COMMENT ON FUNCTION in_ball(shingles, ball) IS
 	'implementation of <@ operator';
 
-CREATE FUNCTION ball_contains(ball, shingles) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'neardup_ball_contains_shingles'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION ball_contains(ball, shingles) IS
-	'implementation of @> operator';
-
 CREATE OPERATOR <@ (
 	LEFTARG = shingles, RIGHTARG = ball, FUNCTION = in_ball,
-	COMMUTATOR = @>,
 	RESTRICT = neardup_ball_sel, JOIN = neardup_ball_joinsel
 );
 COMMENT ON OPERATOR <@ (shingles, ball) IS 'is in the ball';
-
-CREATE OPERATOR @> (
-	LEFTARG = ball, RIGHTARG = shingles, FUNCTION = ball_contains,
-	COMMUTATOR = <@,
-	RESTRICT = neardup_ball_sel, JOIN = neardup_ball_joinsel
-);
-COMMENT ON OPERATOR @> (ball, shingles) IS 'contains the value';
 
 CREATE FUNCTION in_ball(minhash, ball) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_in_ball'
@@ -144,25 +130,11 @@ CREATE FUNCTION in_ball(minhash, ball) RETURNS boolean
 COMMENT ON FUNCTION in_ball(minhash, ball) IS
 	'implementation of <@ operator';
 
-CREATE FUNCTION ball_contains(ball, minhash) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'neardup_ball_contains'
-	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION ball_contains(ball, minhash) IS
-	'implementation of @> operator';
-
 CREATE OPERATOR <@ (
 	LEFTARG = minhash, RIGHTARG = ball, FUNCTION = in_ball,
-	COMMUTATOR = @>,
 	RESTRICT = neardup_ball_sel, JOIN = neardup_ball_joinsel
 );
 COMMENT ON OPERATOR <@ (minhash, ball) IS 'is in the ball';
-
-CREATE OPERATOR @> (
-	LEFTARG = ball, RIGHTARG = minhash, FUNCTION = ball_contains,
-	COMMUTATOR = <@,
-	RESTRICT = neardup_ball_sel, JOIN = neardup_ball_joinsel
-);
-COMMENT ON OPERATOR @> (ball, minhash) IS 'contains the value';
 
 CREATE FUNCTION in_ball(simhash, ball) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_in_ball'
@@ -170,25 +142,11 @@ CREATE FUNCTION in_ball(simhash, ball) RETURNS boolean
 COMMENT ON FUNCTION in_ball(simhash, ball) IS
 	'implementation of <@ operator';
 
-CREATE FUNCTION ball_contains(ball, simhash) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'neardup_ball_contains'
-	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION ball_contains(ball, simhash) IS
-	'implementation of @> operator';
-
 CREATE OPERATOR <@ (
 	LEFTARG = simhash, RIGHTARG = ball, FUNCTION = in_ball,
-	COMMUTATOR = @>,
 	RESTRICT = neardup_ball_sel, JOIN = neardup_ball_joinsel
 );
 COMMENT ON OPERATOR <@ (simhash, ball) IS 'is in the ball';
-
-CREATE OPERATOR @> (
-	LEFTARG = ball, RIGHTARG = simhash, FUNCTION = ball_contains,
-	COMMUTATOR = <@,
-	RESTRICT = neardup_ball_sel, JOIN = neardup_ball_joinsel
-);
-COMMENT ON OPERATOR @> (ball, simhash) IS 'contains the value';
 
 CREATE FUNCTION in_ball(bit, ball) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_in_ball_bit'
@@ -196,25 +154,11 @@ CREATE FUNCTION in_ball(bit, ball) RETURNS boolean
 COMMENT ON FUNCTION in_ball(bit, ball) IS
 	'implementation of <@ operator';
 
-CREATE FUNCTION ball_contains(ball, bit) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'neardup_ball_contains_bit'
-	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION ball_contains(ball, bit) IS
-	'implementation of @> operator';
-
 CREATE OPERATOR <@ (
 	LEFTARG = bit, RIGHTARG = ball, FUNCTION = in_ball,
-	COMMUTATOR = @>,
 	RESTRICT = neardup_ball_sel, JOIN = neardup_ball_joinsel
 );
 COMMENT ON OPERATOR <@ (bit, ball) IS 'is in the ball';
-
-CREATE OPERATOR @> (
-	LEFTARG = ball, RIGHTARG = bit, FUNCTION = ball_contains,
-	COMMUTATOR = <@,
-	RESTRICT = neardup_ball_sel, JOIN = neardup_ball_joinsel
-);
-COMMENT ON OPERATOR @> (ball, bit) IS 'contains the value';
 
 CREATE FUNCTION in_ball(bigint, ball) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_in_ball_bigint'
@@ -222,25 +166,11 @@ CREATE FUNCTION in_ball(bigint, ball) RETURNS boolean
 COMMENT ON FUNCTION in_ball(bigint, ball) IS
 	'implementation of <@ operator';
 
-CREATE FUNCTION ball_contains(ball, bigint) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'neardup_ball_contains_bigint'
-	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION ball_contains(ball, bigint) IS
-	'implementation of @> operator';
-
 CREATE OPERATOR <@ (
 	LEFTARG = bigint, RIGHTARG = ball, FUNCTION = in_ball,
-	COMMUTATOR = @>,
 	RESTRICT = neardup_ball_sel, JOIN = neardup_ball_joinsel
 );
 COMMENT ON OPERATOR <@ (bigint, ball) IS 'is in the ball';
-
-CREATE OPERATOR @> (
-	LEFTARG = ball, RIGHTARG = bigint, FUNCTION = ball_contains,
-	COMMUTATOR = <@,
-	RESTRICT = neardup_ball_sel, JOIN = neardup_ball_joinsel
-);
-COMMENT ON OPERATOR @> (ball, bigint) IS 'contains the value';
 
 CREATE FUNCTION balls_meet(ball, ball) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_balls_meet'

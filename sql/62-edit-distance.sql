@@ -1,41 +1,13 @@
 -- Edit distance and longest common substring of two texts.
 
-CREATE FUNCTION edit_distance(
-	a pg_catalog.text, b pg_catalog.text, max int DEFAULT NULL,
-	insertion int DEFAULT 1, deletion int DEFAULT 1, substitution int DEFAULT 1) RETURNS bigint
+CREATE FUNCTION edit_distance(a pg_catalog.text, b pg_catalog.text, max int DEFAULT NULL) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'neardup_edit_distance'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
-COMMENT ON FUNCTION edit_distance(pg_catalog.text, pg_catalog.text, int, int, int, int) IS
-	'least cost of insertions, deletions and substitutions of characters that turn the first text into the second; max + 1 if it is above max';
-
-CREATE FUNCTION token_edit_distance(
-	a pg_catalog.text, b pg_catalog.text, max int DEFAULT NULL,
-	insertion int DEFAULT 1, deletion int DEFAULT 1, substitution int DEFAULT 1) RETURNS bigint
-	AS 'MODULE_PATHNAME', 'neardup_token_edit_distance'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION token_edit_distance(pg_catalog.text, pg_catalog.text, int, int, int, int) IS
-	'edit distance that counts normalised tokens instead of characters';
-
-CREATE FUNCTION edit_similarity(a pg_catalog.text, b pg_catalog.text) RETURNS pg_catalog.float8
-	AS 'MODULE_PATHNAME', 'neardup_edit_similarity'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000;
-COMMENT ON FUNCTION edit_similarity(pg_catalog.text, pg_catalog.text) IS
-	'1 - edit distance / length of the longer text in characters, 0 to 1';
-
-CREATE FUNCTION token_edit_similarity(a pg_catalog.text, b pg_catalog.text) RETURNS pg_catalog.float8
-	AS 'MODULE_PATHNAME', 'neardup_token_edit_similarity'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION token_edit_similarity(pg_catalog.text, pg_catalog.text) IS
-	'1 - edit distance / length of the longer text, both in normalised tokens, 0 to 1';
+COMMENT ON FUNCTION edit_distance(pg_catalog.text, pg_catalog.text, int) IS
+	'least number of insertions, deletions and substitutions of characters that turn the first text into the second; max + 1 if it is above max';
 
 CREATE FUNCTION longest_common_substring(a pg_catalog.text, b pg_catalog.text) RETURNS pg_catalog.text
 	AS 'MODULE_PATHNAME', 'neardup_longest_common_substring'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000;
 COMMENT ON FUNCTION longest_common_substring(pg_catalog.text, pg_catalog.text) IS
 	'the longest run of characters that occurs in both texts; of several, the first in the first text';
-
-CREATE FUNCTION longest_common_share(a pg_catalog.text, b pg_catalog.text) RETURNS pg_catalog.float8
-	AS 'MODULE_PATHNAME', 'neardup_longest_common_share'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000;
-COMMENT ON FUNCTION longest_common_share(pg_catalog.text, pg_catalog.text) IS
-	'length of the longest common substring divided by that of the shorter text, 0 to 1';

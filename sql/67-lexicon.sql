@@ -58,14 +58,6 @@ CREATE FUNCTION lexicon_info(
 COMMENT ON FUNCTION lexicon_info(shingle_lexicon) IS
 	'the scheme of the shingles that a lexicon weighs, the numbers of its documents and entries, and how many entries weigh nothing';
 
-CREATE FUNCTION show_weights(
-	pg_catalog.text, lexicon shingle_lexicon,
-	OUT shingle pg_catalog.text, OUT weight int, OUT hash bigint) RETURNS SETOF pg_catalog.record
-	AS 'MODULE_PATHNAME', 'neardup_show_weights'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
-COMMENT ON FUNCTION show_weights(pg_catalog.text, shingle_lexicon) IS
-	'the distinct shingles of a text in order of first occurrence, with their weights';
-
 -- ---- Weighing ------------------------------------------------------------------
 
 CREATE FUNCTION weigh(shingles, lexicon shingle_lexicon) RETURNS shingles

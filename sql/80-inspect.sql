@@ -1,4 +1,4 @@
--- Inspecting an index: its size, its soundness, and the plan of a search.
+-- Inspecting an index: its size and its soundness.
 -- These functions check the rights of the caller on the table themselves.
 
 -- All indexes of the database.  Returns no row for an index that the caller may not inspect.
@@ -27,18 +27,5 @@ CREATE FUNCTION neardup_check(index pg_catalog.regclass) RETURNS pg_catalog.text
 	LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION neardup_check(pg_catalog.regclass) IS
 	'verify a neardup index and compare it with its table; raises an error at the first defect, otherwise returns counts';
-
--- Returns a row for each segment, and one for the tails.
-
-CREATE FUNCTION neardup_explain(index pg_catalog.regclass, ball ball,
-		OUT segment int, OUT documents bigint,
-		OUT method pg_catalog.text, OUT groups int, OUT radius int, OUT hits int,
-		OUT planned_postings pg_catalog.float8, OUT planned_candidates pg_catalog.float8, OUT planned_us pg_catalog.float8,
-		OUT postings bigint, OUT candidates bigint, OUT pages bigint, OUT us pg_catalog.float8,
-		OUT matches bigint) RETURNS SETOF pg_catalog.record
-	AS 'MODULE_PATHNAME', 'neardup_explain'
-	LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION neardup_explain(pg_catalog.regclass, ball) IS
-	'how a neardup index is searched for a ball: plan, estimated cost and actual cost of each segment';
 
 GRANT SELECT ON neardup_indexes TO PUBLIC;

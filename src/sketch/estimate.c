@@ -137,19 +137,6 @@ containment_of_resemblance(double r, double n_a, double n_b)
 }
 
 /*
- * Returns the standard error of containment_of_resemblance if c, at most 1 and at most the
- * ratio n_b / n_a, is the containment: to first order, the error of the resemblance times
- * the derivative (n_a + n_b) / (n_a (1 + r)^2).
- */
-double
-containment_standard_error(int k, int b, double c, double ratio)
-{
-	double r = c / (1 + ratio - c);
-
-	return minhash_standard_error(k, b, r) * (1 + ratio) / ((1 + r) * (1 + r));
-}
-
-/*
  * Returns the probability that two sets of similarity s agree in a band:
  * 1 - (1 - s^rows)^bands.
  */

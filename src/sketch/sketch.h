@@ -100,7 +100,6 @@ extern double symbol_agreement(int b, double r);
 extern double minhash_standard_error(int k, int b, double r);
 extern double chance_within(int k, int b, double r, int h);
 extern double containment_of_resemblance(double r, double n_a, double n_b);
-extern double containment_standard_error(int k, int b, double c, double ratio);
 extern double lsh_collision_probability(double s, int bands, int rows);
 extern bool lsh_choose(double agree, int k, double recall, int *bands, int *rows);
 extern int minhash_band_keys(const uint8_t *packed, int k, int b, int rows, uint64_t *keys);

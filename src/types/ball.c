@@ -272,14 +272,6 @@ neardup_in_ball_shingles(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(ball_holds_set(PG_GETARG_DATUM(1), PG_GETARG_DATUM(0)));
 }
 
-/* ball_contains(ball, shingles) returns boolean */
-PG_FUNCTION_INFO_V1(neardup_ball_contains_shingles);
-Datum
-neardup_ball_contains_shingles(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(ball_holds_set(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)));
-}
-
 /* in_ball(minhash, ball) returns boolean; the same for simhash */
 PG_FUNCTION_INFO_V1(neardup_in_ball);
 Datum
@@ -288,16 +280,6 @@ neardup_in_ball(PG_FUNCTION_ARGS)
 	Signature signature = PG_GETARG_ANY_SIGNATURE(0);
 
 	PG_RETURN_BOOL(ball_holds(PG_GETARG_DATUM(1), &signature));
-}
-
-/* ball_contains(ball, minhash) returns boolean; the same for simhash */
-PG_FUNCTION_INFO_V1(neardup_ball_contains);
-Datum
-neardup_ball_contains(PG_FUNCTION_ARGS)
-{
-	Signature signature = PG_GETARG_ANY_SIGNATURE(1);
-
-	PG_RETURN_BOOL(ball_holds(PG_GETARG_DATUM(0), &signature));
 }
 
 /* Returns true if each ball holds the centre of the other. */
@@ -351,14 +333,6 @@ neardup_in_ball_bit(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(ball_holds_bit(PG_GETARG_DATUM(1), PG_GETARG_DATUM(0)));
 }
 
-/* ball_contains(ball, bit) returns boolean */
-PG_FUNCTION_INFO_V1(neardup_ball_contains_bit);
-Datum
-neardup_ball_contains_bit(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(ball_holds_bit(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)));
-}
-
 /* in_ball(bigint, ball) returns boolean */
 PG_FUNCTION_INFO_V1(neardup_in_ball_bigint);
 Datum
@@ -368,17 +342,6 @@ neardup_in_ball_bigint(PG_FUNCTION_ARGS)
 	Signature signature = signature_of_int8(PG_GETARG_DATUM(0), &bits);
 
 	PG_RETURN_BOOL(ball_holds(PG_GETARG_DATUM(1), &signature));
-}
-
-/* ball_contains(ball, bigint) returns boolean */
-PG_FUNCTION_INFO_V1(neardup_ball_contains_bigint);
-Datum
-neardup_ball_contains_bigint(PG_FUNCTION_ARGS)
-{
-	uint64 bits;
-	Signature signature = signature_of_int8(PG_GETARG_DATUM(1), &bits);
-
-	PG_RETURN_BOOL(ball_holds(PG_GETARG_DATUM(0), &signature));
 }
 
 /* ---- Text format -------------------------------------------------------- */

@@ -132,18 +132,3 @@ neardup_containment_minhash(PG_FUNCTION_ARGS)
 		PG_RETURN_FLOAT8(0);
 	PG_RETURN_FLOAT8(containment_of_resemblance(similarity, x.cardinality, y.cardinality));
 }
-
-/* The bits of two vectors at angle a differ with probability a / pi. */
-PG_FUNCTION_INFO_V1(neardup_cosine_similarity_simhash);
-Datum
-neardup_cosine_similarity_simhash(PG_FUNCTION_ARGS)
-{
-	Signature x = PG_GETARG_SIGNATURE(0);
-	Signature y = PG_GETARG_SIGNATURE(1);
-	int d = signature_distance(&x, &y);
-
-	if (signature_is_empty(&x) || signature_is_empty(&y))
-		PG_RETURN_FLOAT8(0);
-	/* A sine gives exactly 0 where half of the bits differ. */
-	PG_RETURN_FLOAT8(sin(M_PI * (0.5 - (double) d / x.header.k)));
-}

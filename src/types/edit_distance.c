@@ -52,24 +52,31 @@ cost_of(FunctionCallInfo fcinfo, int n, const char *name)
 
 /* ---- Edit distance ------------------------------------------------------ */
 
-/* The arguments are a, b, max, insertion, deletion, substitution; only max may be NULL. */
+/*
+ * The arguments are a, b, max, and for a function with costs insertion, deletion, substitution;
+ * only max may be NULL.
+ */
 static Datum
 distance_of_arguments(FunctionCallInfo fcinfo, PairMaker make)
 {
 	int64 most = PG_ARGISNULL(2) ? EDIT_UNBOUNDED : PG_GETARG_INT32(2);
-	EditCosts costs;
+	EditCosts costs = {1, 1, 1};
 	SequencePair pair;
 	int64 distance;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(3) || PG_ARGISNULL(4) || PG_ARGISNULL(5))
-		PG_RETURN_NULL();
+	for (int i = 0; i < PG_NARGS(); i++)
+		if (i != 2 && PG_ARGISNULL(i))
+			PG_RETURN_NULL();
 	if (most < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("maximum distance must not be negative, but is %d", (int) most)));
-	costs.insertion = cost_of(fcinfo, 3, "insertion");
-	costs.deletion = cost_of(fcinfo, 4, "deletion");
-	costs.substitution = cost_of(fcinfo, 5, "substitution");
+	if (PG_NARGS() > 3)
+	{
+		costs.insertion = cost_of(fcinfo, 3, "insertion");
+		costs.deletion = cost_of(fcinfo, 4, "deletion");
+		costs.substitution = cost_of(fcinfo, 5, "substitution");
+	}
 	pair = pair_of_arguments(fcinfo, make);
 	distance = edit_distance(&pair, costs, most);
 	pair_free(&pair);
@@ -77,8 +84,8 @@ distance_of_arguments(FunctionCallInfo fcinfo, PairMaker make)
 }
 
 /*
- * edit_distance(a text, b text, max int, insertion int, deletion int, substitution int)
- * returns bigint
+ * edit_distance(a text, b text, max int) returns bigint, and weighted_edit_distance(a text,
+ * b text, max int, insertion int, deletion int, substitution int)
  */
 PG_FUNCTION_INFO_V1(neardup_edit_distance);
 Datum
@@ -96,35 +103,6 @@ Datum
 neardup_token_edit_distance(PG_FUNCTION_ARGS)
 {
 	return distance_of_arguments(fcinfo, pair_of_tokens);
-}
-
-/* Returns 1 - distance / length of the longer sequence, and 0 where both are empty. */
-static Datum
-similarity_of_arguments(FunctionCallInfo fcinfo, PairMaker make)
-{
-	static const EditCosts unit_costs = {1, 1, 1};
-	SequencePair pair = pair_of_arguments(fcinfo, make);
-	int64 longer = Max(pair.a.length, pair.b.length);
-	int64 distance = edit_distance(&pair, unit_costs, EDIT_UNBOUNDED);
-
-	pair_free(&pair);
-	PG_RETURN_FLOAT8(longer == 0 ? 0 : (double) (longer - distance) / (double) longer);
-}
-
-/* edit_similarity(a text, b text) returns float8 */
-PG_FUNCTION_INFO_V1(neardup_edit_similarity);
-Datum
-neardup_edit_similarity(PG_FUNCTION_ARGS)
-{
-	return similarity_of_arguments(fcinfo, pair_of_characters);
-}
-
-/* token_edit_similarity(a text, b text) returns float8 */
-PG_FUNCTION_INFO_V1(neardup_token_edit_similarity);
-Datum
-neardup_token_edit_similarity(PG_FUNCTION_ARGS)
-{
-	return similarity_of_arguments(fcinfo, pair_of_tokens);
 }
 
 /* ---- Longest common substring ------------------------------------------- */
@@ -162,17 +140,4 @@ neardup_longest_common_substring(PG_FUNCTION_ARGS)
 	utf8_free(&a);
 	utf8_free(&b);
 	PG_RETURN_TEXT_P(result);
-}
-
-/* longest_common_share(a text, b text) returns float8 */
-PG_FUNCTION_INFO_V1(neardup_longest_common_share);
-Datum
-neardup_longest_common_share(PG_FUNCTION_ARGS)
-{
-	SequencePair pair = pair_of_arguments(fcinfo, pair_of_characters);
-	size_t shorter = Min(pair.a.length, pair.b.length);
-	Common common = longest_common_run(&pair);
-
-	pair_free(&pair);
-	PG_RETURN_FLOAT8(shorter == 0 ? 0 : (double) common.length / (double) shorter);
 }

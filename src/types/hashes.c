@@ -22,14 +22,6 @@ neardup_bigint_hamming_distance_bigint(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32(bigint_distance(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)));
 }
 
-/* bigint_hamming_distance(simhash, bigint) returns int */
-PG_FUNCTION_INFO_V1(neardup_bigint_hamming_distance_simhash);
-Datum
-neardup_bigint_hamming_distance_simhash(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_INT32(bigint_distance(PG_GETARG_DATUM(1), PG_GETARG_DATUM(0)));
-}
-
 /* Returns the distance of a bit(n) and a minhash. */
 static int
 bit_distance(Datum bits, Datum minhash)
@@ -46,12 +38,4 @@ Datum
 neardup_bit_hamming_distance_bit(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_INT32(bit_distance(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)));
-}
-
-/* bit_hamming_distance(minhash, bit) returns int */
-PG_FUNCTION_INFO_V1(neardup_bit_hamming_distance_minhash);
-Datum
-neardup_bit_hamming_distance_minhash(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_INT32(bit_distance(PG_GETARG_DATUM(1), PG_GETARG_DATUM(0)));
 }

@@ -32,32 +32,6 @@ neardup_minhash_error(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(minhash_standard_error(k, b, similarity));
 }
 
-/* containment_error(k int, b int, containment float8, ratio float8) returns float8 */
-PG_FUNCTION_INFO_V1(neardup_containment_error);
-Datum
-neardup_containment_error(PG_FUNCTION_ARGS)
-{
-	int k = PG_GETARG_INT32(0);
-	int b = PG_GETARG_INT32(1);
-	double containment = PG_GETARG_FLOAT8(2);
-	double ratio = PG_GETARG_FLOAT8(3);
-
-	check_minhash_shape(k, b, NULL);
-	/* NaN fails these comparisons too. */
-	if (!(ratio > 0 && ratio <= UINT32_MAX))
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("ratio %g is out of range", ratio),
-				 errdetail("It is how many times as many shingles the second set has: above 0 and at most %u.",
-						   UINT32_MAX)));
-	if (!(containment >= 0 && containment <= Min(ratio, 1)))
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("containment %g is out of range", containment),
-				 errdetail("A containment is from 0 to 1, and at most the ratio.")));
-	PG_RETURN_FLOAT8(containment_standard_error(k, b, containment, ratio));
-}
-
 /* minhash_probability(k int, b int, similarity float8, threshold float8) returns float8 */
 PG_FUNCTION_INFO_V1(neardup_minhash_probability);
 Datum

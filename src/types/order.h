@@ -8,10 +8,10 @@
 #include "fmgr.h"
 
 /*
- * The SQL functions PREFIX_lt to PREFIX_cmp of a type.  detoast is a function of a datum,
+ * The SQL functions PREFIX_eq to PREFIX_cmp of a type.  detoast is a function of a datum,
  * and compare a three-way comparison of what it returns.
  */
-#define ORDER_FUNCTIONS(prefix, detoast, compare) \
+#define COMPARISON_FUNCTIONS(prefix, detoast, compare) \
 	static int prefix##_compare(FunctionCallInfo fcinfo) \
 	{ \
 		void *x = detoast(PG_GETARG_DATUM(0)); \
@@ -25,11 +25,7 @@
 	COMPARISON_FUNCTION(prefix##_le, PG_RETURN_BOOL(prefix##_compare(fcinfo) <= 0)); \
 	COMPARISON_FUNCTION(prefix##_gt, PG_RETURN_BOOL(prefix##_compare(fcinfo) > 0)); \
 	COMPARISON_FUNCTION(prefix##_ge, PG_RETURN_BOOL(prefix##_compare(fcinfo) >= 0)); \
-	COMPARISON_FUNCTION(prefix##_cmp, PG_RETURN_INT32(prefix##_compare(fcinfo)))
-
-/* The same with PREFIX_eq and PREFIX_ne. */
-#define COMPARISON_FUNCTIONS(prefix, detoast, compare) \
-	ORDER_FUNCTIONS(prefix, detoast, compare); \
+	COMPARISON_FUNCTION(prefix##_cmp, PG_RETURN_INT32(prefix##_compare(fcinfo))); \
 	COMPARISON_FUNCTION(prefix##_eq, PG_RETURN_BOOL(prefix##_compare(fcinfo) == 0)); \
 	COMPARISON_FUNCTION(prefix##_ne, PG_RETURN_BOOL(prefix##_compare(fcinfo) != 0))
 

@@ -152,58 +152,27 @@ shingles_pair_free(FunctionCallInfo fcinfo, ShinglesPair *pair)
 	PG_FREE_IF_COPY(pair->y, 1);
 }
 
-/* ---- Order -------------------------------------------------------------- */
-
-static int
-compare_numbers(int64 x, int64 y)
-{
-	return (x > y) - (x < y);
-}
-
-/* Compares elements, then their numbers, then frequencies. */
-static int
-compare_bags(const Bag *x, const Bag *y)
-{
-	uint32 both = Min(x->count, y->count);
-	int order = 0;
-	uint32 i;
-
-	for (i = 0; order == 0 && i < both; i++)
-	{
-		host_check_interrupts_at(i);
-		order = compare_numbers(x->element[i], y->element[i]);
-	}
-	if (order == 0)
-		order = compare_numbers(x->count, y->count);
-	for (i = 0; order == 0 && i < both; i++)
-		order = compare_numbers(bag_frequency(x, i), bag_frequency(y, i));
-	return order;
-}
-
-/* Compares recipes, then schemes, then what the sets hold. */
-static int
-compare_sets(const Shingles *x, const Shingles *y)
-{
-	int order = compare_numbers(x->version, y->version);
-	Bag bag_x = shingles_bag(x);
-	Bag bag_y = shingles_bag(y);
-
-	if (order == 0)
-		order = compare_numbers(x->scheme, y->scheme);
-	return order != 0 ? order : compare_bags(&bag_x, &bag_y);
-}
-
-ORDER_FUNCTIONS(neardup_shingles, shingles_of_datum, compare_sets);
+/* ---- Equality ----------------------------------------------------------- */
 
 /* shingles_eq(shingles, shingles) returns boolean */
 PG_FUNCTION_INFO_V1(neardup_shingles_eq);
 Datum
 neardup_shingles_eq(PG_FUNCTION_ARGS)
 {
+	Shingles *x;
+	Shingles *y;
+	bool equal;
+
 	/* Values of different sizes need no detoasting. */
 	if (toast_raw_datum_size(PG_GETARG_DATUM(0)) != toast_raw_datum_size(PG_GETARG_DATUM(1)))
 		PG_RETURN_BOOL(false);
-	PG_RETURN_BOOL(neardup_shingles_compare(fcinfo) == 0);
+	x = shingles_of_datum(PG_GETARG_DATUM(0));
+	y = shingles_of_datum(PG_GETARG_DATUM(1));
+	/* Equal values are equal bytes. */
+	equal = memcmp(VARDATA_ANY(x), VARDATA_ANY(y), VARSIZE_ANY_EXHDR(x)) == 0;
+	PG_FREE_IF_COPY(x, 0);
+	PG_FREE_IF_COPY(y, 1);
+	PG_RETURN_BOOL(equal);
 }
 
 /* shingles_ne(shingles, shingles) returns boolean */

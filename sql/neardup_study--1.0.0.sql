@@ -1,6 +1,68 @@
--- Methods of the literature, which nothing else here uses.
+-- The types are those of the core, whose schema is in the search path of this script.
 
--- ---- Sketches of sets -----------------------------------------------------------
+DO $$
+DECLARE
+	found pg_catalog.text;
+BEGIN
+	SELECT name INTO found
+	FROM pg_catalog.unnest('{shingles,minhash,simhash,shingle_lexicon,ball}'::pg_catalog.text[]) AS name
+	WHERE NOT EXISTS (
+		SELECT FROM pg_catalog.pg_depend AS d JOIN pg_catalog.pg_extension AS e
+			ON d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass AND d.refobjid OPERATOR(pg_catalog.=) e.oid
+		WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_type'::pg_catalog.regclass
+			AND d.objid OPERATOR(pg_catalog.=) pg_catalog.to_regtype(name)::pg_catalog.oid
+			AND d.deptype OPERATOR(pg_catalog.=) 'e' AND e.extname OPERATOR(pg_catalog.=) 'neardup');
+	IF found IS NOT NULL THEN
+		RAISE EXCEPTION 'schema "%" has another type "%"', '@extschema@', found
+			USING ERRCODE = 'duplicate_object',
+			HINT = 'Create neardup_study in another schema, such as the schema of neardup.';
+	END IF;
+END
+$$;
+-- What texts, sets, signatures and lexicons consist of.
+
+CREATE FUNCTION show_tokens(pg_catalog.text) RETURNS pg_catalog.text[]
+	AS 'MODULE_PATHNAME', 'neardup_show_tokens'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION show_tokens(pg_catalog.text) IS
+	'the normalised tokens of a text, in order';
+
+CREATE FUNCTION show_shingles(
+	pg_catalog.text, scheme pg_catalog.text DEFAULT 'word 3',
+	OUT shingle pg_catalog.text, OUT count int, OUT hash bigint) RETURNS SETOF pg_catalog.record
+	AS 'MODULE_PATHNAME', 'neardup_show_shingles'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION show_shingles(pg_catalog.text, pg_catalog.text) IS
+	'the distinct shingles of a text in order of first occurrence, with their frequencies';
+
+CREATE FUNCTION show_shingles(
+	pg_catalog.text, scheme pg_catalog.text, antecedents pg_catalog.text[], stopwords pg_catalog.text[] DEFAULT NULL,
+	OUT shingle pg_catalog.text, OUT count int, OUT hash bigint) RETURNS SETOF pg_catalog.record
+	AS 'MODULE_PATHNAME', 'neardup_show_shingles_antecedents'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION show_shingles(pg_catalog.text, pg_catalog.text, pg_catalog.text[], pg_catalog.text[]) IS
+	'the distinct spot signatures of a text with the given antecedents and stop words';
+
+CREATE FUNCTION show_weights(
+	pg_catalog.text, lexicon shingle_lexicon,
+	OUT shingle pg_catalog.text, OUT weight int, OUT hash bigint) RETURNS SETOF pg_catalog.record
+	AS 'MODULE_PATHNAME', 'neardup_show_weights'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION show_weights(pg_catalog.text, shingle_lexicon) IS
+	'the distinct shingles of a text in order of first occurrence, with their weights';
+
+CREATE FUNCTION show_signature(minhash) RETURNS pg_catalog.text
+	AS 'MODULE_PATHNAME', 'neardup_show_signature'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION show_signature(minhash) IS
+	'a signature in text format, shortened for display; it cannot be read back';
+
+CREATE FUNCTION show_signature(simhash) RETURNS pg_catalog.text
+	AS 'MODULE_PATHNAME', 'neardup_show_signature'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION show_signature(simhash) IS
+	'a signature in text format, shortened for display; it cannot be read back';
+-- Sketches of sets.
 
 CREATE FUNCTION bottom_resemblance(shingles, shingles, n int) RETURNS pg_catalog.float8
 	AS 'MODULE_PATHNAME', 'neardup_bottom_resemblance'
@@ -61,8 +123,7 @@ CREATE FUNCTION bucket_sketch(shingles, n int) RETURNS bigint[]
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION bucket_sketch(shingles, int) IS
 	'the least shingle in each of n buckets';
-
--- ---- Document frequencies, I-Match and TF-IDF -----------------------------------
+-- Document frequencies, I-Match and TF-IDF.
 
 CREATE FUNCTION neardup_frequencies(
 	query pg_catalog.text,
@@ -89,20 +150,7 @@ CREATE FUNCTION imatch(shingles) RETURNS pg_catalog.bytea
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION imatch(shingles) IS
 	'128-bit digest of the distinct shingles, equal for equal sets; NULL for the empty set';
-
--- ---- Bands and their S-curve ----------------------------------------------------
-
-CREATE FUNCTION minhash_bands(minhash, rows int) RETURNS bigint[]
-	AS 'MODULE_PATHNAME', 'neardup_signature_bands'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION minhash_bands(minhash, int) IS
-	'a key for each band of the given number of symbols, to join on';
-
-CREATE FUNCTION simhash_bands(simhash, rows int) RETURNS bigint[]
-	AS 'MODULE_PATHNAME', 'neardup_signature_bands'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_bands(simhash, int) IS
-	'a key for each band of the given number of bits, to join on';
+-- The S-curve of bands, and the probability of an estimate.
 
 CREATE FUNCTION lsh_probability(similarity pg_catalog.float8, bands int, rows int) RETURNS pg_catalog.float8
 	LANGUAGE SQL IMMUTABLE STRICT PARALLEL SAFE
@@ -132,3 +180,39 @@ CREATE FUNCTION lsh_parameters(
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION lsh_parameters(pg_catalog.float8, int, pg_catalog.float8, int) IS
 	'the longest bands of k symbols of b bits that find a pair whose resemblance is the threshold with at least this recall';
+
+CREATE FUNCTION minhash_probability(k int, b int, similarity pg_catalog.float8, threshold pg_catalog.float8) RETURNS pg_catalog.float8
+	AS 'MODULE_PATHNAME', 'neardup_minhash_probability'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_probability(int, int, pg_catalog.float8, pg_catalog.float8) IS
+	'probability that minhash(k, b) estimates at least the threshold for sets of the given similarity';
+-- Edit distances with costs, and of tokens.
+
+CREATE FUNCTION weighted_edit_distance(
+	a pg_catalog.text, b pg_catalog.text, max int DEFAULT NULL,
+	insertion int DEFAULT 1, deletion int DEFAULT 1, substitution int DEFAULT 1) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'neardup_edit_distance'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
+COMMENT ON FUNCTION weighted_edit_distance(pg_catalog.text, pg_catalog.text, int, int, int, int) IS
+	'least cost of insertions, deletions and substitutions of characters that turn the first text into the second; max + 1 if it is above max';
+
+CREATE FUNCTION token_edit_distance(
+	a pg_catalog.text, b pg_catalog.text, max int DEFAULT NULL,
+	insertion int DEFAULT 1, deletion int DEFAULT 1, substitution int DEFAULT 1) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'neardup_token_edit_distance'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION token_edit_distance(pg_catalog.text, pg_catalog.text, int, int, int, int) IS
+	'edit distance that counts normalised tokens instead of characters';
+-- The plan of a search, with its estimated and actual cost.  The function checks the rights of
+-- the caller on the table itself, and returns a row for each segment, and one for the tails.
+
+CREATE FUNCTION neardup_explain(index pg_catalog.regclass, ball ball,
+		OUT segment int, OUT documents bigint,
+		OUT method pg_catalog.text, OUT groups int, OUT radius int, OUT hits int,
+		OUT planned_postings pg_catalog.float8, OUT planned_candidates pg_catalog.float8, OUT planned_us pg_catalog.float8,
+		OUT postings bigint, OUT candidates bigint, OUT pages bigint, OUT us pg_catalog.float8,
+		OUT matches bigint) RETURNS SETOF pg_catalog.record
+	AS 'MODULE_PATHNAME', 'neardup_explain'
+	LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION neardup_explain(pg_catalog.regclass, ball) IS
+	'how a neardup index is searched for a ball: plan, estimated cost and actual cost of each segment';
