@@ -44,8 +44,7 @@ COMMENT ON FUNCTION bigint_hamming_distance(bigint, simhash) IS
 	'implementation of <~> operator';
 
 CREATE OPERATOR <~> (
-	LEFTARG = bigint, RIGHTARG = simhash, FUNCTION = bigint_hamming_distance,
-	COMMUTATOR = <~>
+	LEFTARG = bigint, RIGHTARG = simhash, FUNCTION = bigint_hamming_distance
 );
 COMMENT ON OPERATOR <~> (bigint, simhash) IS 'number of bits that differ';
 
@@ -56,7 +55,6 @@ COMMENT ON FUNCTION bit_hamming_distance(bit, minhash) IS
 	'implementation of <~> operator';
 
 CREATE OPERATOR <~> (
-	LEFTARG = bit, RIGHTARG = minhash, FUNCTION = bit_hamming_distance,
-	COMMUTATOR = <~>
+	LEFTARG = bit, RIGHTARG = minhash, FUNCTION = bit_hamming_distance
 );
 COMMENT ON OPERATOR <~> (bit, minhash) IS 'number of bits that differ';

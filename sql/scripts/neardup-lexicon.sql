@@ -18,7 +18,7 @@
 \if :{?b} \else \set b 1 \endif
 \if :{?function} \else \set function '' \endif
 \set changes yes
-\set functions '{neardup_lexicon,to_minhash,lexicon_info,show_signature}'
+\set functions '{neardup_lexicon,to_minhash,lexicon_info}'
 \ir neardup-begin.sql
 BEGIN;
 :check_trust \g /dev/null
@@ -65,7 +65,7 @@ SELECT :printed AS made FROM (SELECT :'made') m (raw)
 
 -- A stored generated column is computed when a row is inserted or updated.  So it is dropped and
 -- added again with the new function, and so are its indexes and constraints.
-SELECT coalesce(string_agg(format('SELECT %L AS name, split_part(%s.show_signature(%I), ''/'', 2) AS scheme FROM %s WHERE %3$I IS NOT NULL', attname, :'ext', attname, :'table'), ' UNION ALL '),
+SELECT coalesce(string_agg(format('SELECT %1$L AS name, split_part(%1$I::text, ''/'', 2) AS scheme FROM %2$s WHERE %1$I IS NOT NULL', attname, :'table'), ' UNION ALL '),
 		'SELECT NULL AS name, NULL AS scheme WHERE false') AS signed
 FROM pg_attribute JOIN pg_class c ON c.oid = attrelid
 WHERE attrelid = :'table_oid'::oid AND atttypid = format('%s.minhash', :'ext')::regtype AND NOT attisdropped AND relkind IN ('r', 'p')

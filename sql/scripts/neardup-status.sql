@@ -8,7 +8,7 @@
 \set ON_ERROR_STOP on
 \if :{?sample} \else \set sample 100000 \endif
 \set changes no
-\set functions '{show_signature,cardinality,neardup_index_status}'
+\set functions '{cardinality,neardup_index_status}'
 \ir neardup-begin.sql
 BEGIN;
 :check_trust \g /dev/null
@@ -38,7 +38,7 @@ SELECT to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL AS citus
 
 -- The table and its partitions; the rows that it has, as the planner would guess; and a
 -- query of its signatures, or of some of them: the number of the column, what
--- show_signature() shows, the number of shingles.
+-- it begins with in text format, the number of shingles.
 WITH RECURSIVE tree AS (
 	SELECT :'table_oid'::oid AS rel UNION SELECT inhrelid FROM pg_inherits JOIN tree ON inhparent = rel
 ), heap AS (
@@ -75,7 +75,7 @@ SELECT (SELECT array_agg(rel) FROM tree) AS tree, (SELECT round(rows) FROM guess
 			CASE typname WHEN 'shingles' THEN format('split_part(%I::text, ''{'', 1)', attname)
 				WHEN 'int8' THEN format('CASE WHEN %I IS NOT NULL THEN ''1/foreign/64/?'' END', attname)
 				WHEN 'bit' THEN format('CASE WHEN %I IS NOT NULL THEN ''1/foreign/%s/?'' END', attname, typmod)
-				ELSE format('%s.show_signature(%I)', :'ext', attname) END,
+				ELSE format('%I::text', attname) END,
 			CASE WHEN typname IN ('minhash', 'shingles') THEN format('%s.cardinality(%I)', :'ext', attname) ELSE 'NULL::bigint' END,
 			complete, :'table_oid'::oid::regclass, clause), ' UNION ALL ')
 		FROM sample), 'SELECT 0::int2 AS attnum, '''' AS shown, 0 AS shingles, true AS complete WHERE false') AS signatures,

@@ -2,15 +2,22 @@
  * objects.c: types, functions and operators of this extension.
  *
  * An object is the extension's if it is a member of the extension of the function that asks, and
- * belongs to that function's owner.  The owner of a database may add members of his own.
+ * belongs to that function's owner.  The owner of a database may add members of his own.  A
+ * function of neardup_study asks for members of neardup.
  */
 #include "types/objects.h"
 
+#include "access/genam.h"
+#include "access/table.h"
 #include "catalog/dependency.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_extension.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "commands/extension.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
@@ -65,6 +72,45 @@ owner_of(Oid catalog, Oid object)
 	return GetSysCacheOid1(OPEROID, Anum_pg_operator_oprowner, ObjectIdGetDatum(object));
 }
 
+/* Returns the schema of the extension neardup, or InvalidOid. */
+static Oid
+core_schema(void)
+{
+	Relation catalog = table_open(ExtensionRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple tuple;
+	Oid schema = InvalidOid;
+
+	ScanKeyInit(&key, Anum_pg_extension_extname, BTEqualStrategyNumber, F_NAMEEQ,
+				CStringGetDatum("neardup"));
+	scan = systable_beginscan(catalog, ExtensionNameIndexId, true, NULL, 1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+		schema = ((Form_pg_extension) GETSTRUCT(tuple))->extnamespace;
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return schema;
+}
+
+/* Is an extension that a function is of neardup_study? */
+static bool
+is_study(Oid extension)
+{
+	char *name = OidIsValid(extension) ? get_extension_name(extension) : NULL;
+
+	return name != NULL && strcmp(name, "neardup_study") == 0;
+}
+
+/* Returns the extension whose members a function asks for, or InvalidOid. */
+static Oid
+extension_of(Oid function)
+{
+	Oid extension = getExtensionOfObject(ProcedureRelationId, function);
+
+	return is_study(extension) ? get_extension_oid("neardup", true) : extension;
+}
+
 /* Is an object of a catalog, or InvalidOid, one of the extension of a function? */
 bool
 is_extension_object(Oid function, Oid catalog, Oid object)
@@ -78,7 +124,7 @@ is_extension_object(Oid function, Oid catalog, Oid object)
 		return true;
 	if (owner_of(catalog, object) != owner_of(ProcedureRelationId, function))
 		return false;
-	extension = getExtensionOfObject(ProcedureRelationId, function);
+	extension = extension_of(function);
 	if (!OidIsValid(extension) || getExtensionOfObject(catalog, object) != extension)
 		return false;
 	/* The queries may have had the table forgotten. */
@@ -99,6 +145,9 @@ extension_type(Oid function, const char *name)
 	Oid found = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum(name),
 								ObjectIdGetDatum(get_func_namespace(function)));
 
+	if (!OidIsValid(found) && is_study(getExtensionOfObject(ProcedureRelationId, function)))
+		found = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum(name),
+								ObjectIdGetDatum(core_schema()));
 	if (OidIsValid(found) && !is_extension_object(function, TypeRelationId, found))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

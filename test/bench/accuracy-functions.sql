@@ -2,7 +2,7 @@
 -- corpus, whose labels say which of them are pairs; and what neardup_advise makes of them.
 
 SET client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS neardup;
+CREATE EXTENSION IF NOT EXISTS neardup_study CASCADE;
 
 CREATE TABLE documents (id int PRIMARY KEY, label text, body text);
 CREATE TABLE results (

@@ -3,7 +3,7 @@
 -- Reads rows of the demo (source, name, body) from stdin.
 SET client_min_messages = warning;
 \o /dev/null
-CREATE EXTENSION IF NOT EXISTS neardup;
+CREATE EXTENSION IF NOT EXISTS neardup_study CASCADE;
 CREATE TABLE documents (source text, name text, body text);
 \copy documents from pstdin
 

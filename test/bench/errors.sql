@@ -28,7 +28,7 @@ ORDER BY k, b;
 -- An unrelated pair agrees in a symbol of one bit with probability r + (1 - r) / 2, so the number that
 -- agree has a binomial distribution; its tail is summed here term by term, and by minhash_probability().
 SET client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS neardup;
+CREATE EXTENSION IF NOT EXISTS neardup_study CASCADE;
 CREATE FUNCTION tail(k int, r float8, t float8) RETURNS float8 LANGUAGE sql AS $$
 	WITH RECURSIVE term(m, p) AS (
 		SELECT 0, (1 - (1 + r) / 2) ^ k

@@ -1,5 +1,5 @@
 -- Runs statements by turns (A B A B), so that a slower machine slows all of them.
-CREATE EXTENSION neardup;
+CREATE EXTENSION neardup_study CASCADE;
 
 CREATE TABLE runs (
 	race text,

@@ -1,6 +1,6 @@
 -- Compares indexes: statements run in server-side loops, as static SQL with cached
 -- plans.
-CREATE EXTENSION IF NOT EXISTS neardup;
+CREATE EXTENSION IF NOT EXISTS neardup_study CASCADE;
 
 CREATE TABLE answers (
 	contest text,

@@ -55,7 +55,7 @@ $$;
 CREATE FUNCTION change_library() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
 	DROP EXTENSION IF EXISTS neardup CASCADE;
-	CREATE EXTENSION neardup;
+	CREATE EXTENSION neardup_study CASCADE;
 	CREATE INDEX ON little USING neardup (sig);
 	CREATE INDEX ON one_row USING neardup (sig);
 END $$;

@@ -40,7 +40,7 @@ FROM (VALUES
 	(16, 'edit_distance(a, b)', 'pairs'),
 	(17, 'edit_distance(a, c)', 'pairs'),
 	(18, 'edit_distance(a, c, 200)', 'pairs'),
-	(19, 'edit_distance(a, b, 200, 1, 1, 2)', 'pairs'),
+	(19, 'weighted_edit_distance(a, b, 200, 1, 1, 2)', 'pairs'),
 	(20, 'longest_common_substring(a, c)', 'pairs')) AS v(n, label, source) \g /dev/null
 
 \echo

@@ -1,6 +1,6 @@
 -- Data of plots, for BENCH=plots: writes CSV files in the present folder.
 SET client_min_messages = warning;
-CREATE EXTENSION neardup;
+CREATE EXTENSION neardup_study CASCADE;
 \pset tuples_only off
 \pset format csv
 \pset footer off

@@ -334,7 +334,7 @@ my (@functions, @operators, @casts);
 sub read_catalog
 {
 	my $member = "FROM pg_depend d JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid"
-	  . " AND e.extname = 'neardup' AND d.deptype = 'e'";
+	  . " AND e.extname LIKE 'neardup%' AND d.deptype = 'e'";
 
 	for my $row (rows("SELECT p.oid::regproc, p.prokind, p.proretset, format_type(p.prorettype, NULL), "
 			  . "(SELECT coalesce(string_agg(format_type(t, NULL), ';' ORDER BY i), '') FROM unnest(p.proargtypes) WITH ORDINALITY u(t, i)), "
@@ -539,7 +539,7 @@ my @kinds = ((\&call_statement) x 8, (\&operator_statement) x 2, (\&cast_stateme
 sub make_ground
 {
 	my @statements = (
-		"SET statement_timeout = 0", "SET client_min_messages = error", "CREATE EXTENSION IF NOT EXISTS neardup", "DROP SCHEMA IF EXISTS fuzz CASCADE", "CREATE SCHEMA fuzz",
+		"SET statement_timeout = 0", "SET client_min_messages = error", "CREATE EXTENSION IF NOT EXISTS neardup_study CASCADE", "DROP SCHEMA IF EXISTS fuzz CASCADE", "CREATE SCHEMA fuzz",
 		"CREATE TABLE fuzz.docs (id bigint, body text, sig minhash, sim simhash, s shingles, bits bit(64), number bigint)",
 		"INSERT INTO fuzz.docs SELECT i, t, to_minhash(t), to_simhash(t), to_shingles(t), to_simhash(t)::bigint::bit(64), to_simhash(t)::bigint "
 		  . "FROM generate_series(1, 900) i, LATERAL (SELECT string_agg('w' || (i / 3 * 7 + j * (1 + (i % 3 = 0)::int)) % 400, ' ') FROM generate_series(1, 30) j) x(t)",

@@ -17,17 +17,13 @@ GROUP BY id, exact ORDER BY id;
 SELECT hamming_distance(x, y), x <~> y AS "<~>", similarity(x, y), similarity(x, y), x <-> y AS "<->",
 	is_similar(x, y, 0.5) AS at_half, is_similar(x, y, 0.51) AS above, is_within(x, y, 4) AS four, is_within(x, y, 3) AS three
 FROM (VALUES ('1/word 3/16x1/100/0000'::minhash, '1/word 3/16x1/200/1248'::minhash)) AS v(x, y);
-SELECT hamming_distance(x, y), x <~> y AS "<~>", similarity(x, y), cosine_similarity(x, y), x <-> y AS "<->",
+SELECT hamming_distance(x, y), x <~> y AS "<~>", similarity(x, y), x <-> y AS "<->",
 	is_similar(x, y, 0.75) AS at, is_similar(x, y, 0.76) AS above, is_within(x, y, 16) AS sixteen, is_within(x, y, 15) AS fifteen
 FROM (VALUES ('1/word 1/64/0000000000000000'::simhash, '1/word 1/64/ffff000000000000'::simhash)) AS v(x, y);
 SELECT similarity(x, y), x <-> y AS distance, x <~> y AS symbols, is_similar(x, y, 5e-324) AS similar
 FROM (VALUES ('1/word 3/16x1/1/0000'::minhash, '1/word 3/16x1/1/ffff'::minhash),
 	('1/word 3/16x1/1/0000', '1/word 3/16x1/1/00ff'), ('1/word 3/16x1/1/0000', '1/word 3/16x1/1/007f'),
 	('1/word 3/16x2/1/00000000', '1/word 3/16x2/1/12300000')) AS v(x, y);
-SELECT cosine_similarity(x, y) FROM (VALUES
-	('1/word 1/64/0000000000000000'::simhash, '1/word 1/64/0000000000000000'::simhash),
-	('1/word 1/64/0000000000000000', '1/word 1/64/ffffffff00000000'),
-	('1/word 1/64/0000000000000000', '1/word 1/64/ffffffffffffffff')) AS v(x, y);
 SELECT pg_typeof(x <~> x) AS "<~>", pg_typeof(x <-> x) AS "<->", pg_typeof(similarity(x, x)) AS similarity
 FROM to_minhash('x') AS x;
 
@@ -43,7 +39,7 @@ SELECT containment('1/word 3/16x1/?/0000'::minhash, '1/word 3/16x1/100/0000');
 SELECT x = y AS equal, similarity(x, y), x <-> y AS distance, x <~> y AS symbols, hamming_distance(x, y),
 	is_similar(x, y, 0.01) AS similar, is_within(x, y, 512) AS within
 FROM to_minhash('') AS x, (VALUES (to_minhash('')), (to_minhash('a b c'))) AS v(y);
-SELECT x = y AS equal, similarity(x, y), x <-> y AS distance, x <~> y AS symbols, cosine_similarity(x, y),
+SELECT x = y AS equal, similarity(x, y), x <-> y AS distance, x <~> y AS symbols,
 	is_similar(x, y, 0.01) AS similar, is_within(x, y, 64) AS within
 FROM to_simhash('') AS x, (VALUES (to_simhash('')), ('1/word 1/64/0000000000000000')) AS v(y);
 
@@ -135,7 +131,7 @@ FROM (SELECT sig, lag(sig) OVER (ORDER BY sig) AS lag FROM signed WHERE sig IS N
 SELECT bool_and(minhash_hash(x) = minhash_hash(y)) AS hash, bool_and(minhash_hash_extended(x, 5) = minhash_hash_extended(y, 5)) AS extended
 FROM (SELECT sig AS x, sig::text::minhash AS y FROM signed WHERE body <> '') AS s;
 SELECT count(*), bool_and(amvalidate(c.oid)) AS valid FROM pg_opclass c JOIN pg_depend ON objid = c.oid AND classid = 'pg_opclass'::regclass AND deptype = 'e'
-	JOIN pg_extension e ON refobjid = e.oid WHERE extname = 'neardup';
+	JOIN pg_extension e ON refobjid = e.oid WHERE extname LIKE 'neardup%';
 
 -- Bytes that are not a signature
 CREATE CAST (bytea AS minhash) WITHOUT FUNCTION;

@@ -36,7 +36,7 @@ CREATE DATABASE neardup_test_latin1 TEMPLATE template0 ENCODING 'LATIN1' LC_COLL
 \c neardup_test_latin1
 SET client_encoding = UTF8;
 REVOKE CREATE ON SCHEMA public FROM PUBLIC;
-CREATE EXTENSION neardup;
+CREATE EXTENSION neardup_study CASCADE;
 SHOW server_encoding;
 SELECT octet_length(:'western') = char_length(:'western') AS one_byte_each,
 	to_shingles(:'western') = :'western_word' AS word,
@@ -63,7 +63,7 @@ CREATE DATABASE neardup_test_euc_jp TEMPLATE template0 ENCODING 'EUC_JP' LC_COLL
 \c neardup_test_euc_jp
 SET client_encoding = UTF8;
 REVOKE CREATE ON SCHEMA public FROM PUBLIC;
-CREATE EXTENSION neardup;
+CREATE EXTENSION neardup_study CASCADE;
 SHOW server_encoding;
 SELECT to_shingles(:'japanese') = :'japanese_word' AS word,
 	to_shingles(:'japanese', 'char 4') = :'japanese_char' AS char;
@@ -80,7 +80,7 @@ CREATE DATABASE neardup_test_ascii TEMPLATE template0 ENCODING 'SQL_ASCII' LC_CO
 \c neardup_test_ascii
 SET client_encoding = UTF8;
 REVOKE CREATE ON SCHEMA public FROM PUBLIC;
-CREATE EXTENSION neardup;
+CREATE EXTENSION neardup_study CASCADE;
 SHOW server_encoding;
 SELECT to_shingles('plain ASCII text: as ever', 'word 2') = :'plain_word' AS word,
 	to_shingles('{plain,ASCII}'::text[]) = :'plain_tokens' AS tokens;

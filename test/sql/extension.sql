@@ -4,7 +4,7 @@
 CREATE VIEW members AS
 SELECT classid, objid FROM pg_depend
 WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
-	AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'neardup')
+	AND refobjid IN (SELECT oid FROM pg_extension WHERE extname LIKE 'neardup%')
 	AND NOT (classid = 'pg_type'::regclass AND objid IN (SELECT typarray FROM pg_type UNION SELECT reltype FROM pg_class));
 
 -- Every object has a comment.
@@ -38,6 +38,7 @@ WHERE typcollation <> 0 OR typstorage <> 'e' OR typreceive = 0 OR typsend = 0;
 
 -- Installed in the schema of pg_trgm, which has functions of the same names.
 DROP VIEW members;
+DROP EXTENSION neardup_study;
 SET client_min_messages = error;
 DO $$
 BEGIN
@@ -61,6 +62,7 @@ EXCEPTION WHEN dependent_objects_still_exist THEN
 	ASSERT current_setting('server_version_num')::int >= 150000;
 END $$;
 DROP TABLE IF EXISTS generated;
+CREATE EXTENSION neardup_study;
 RESET client_min_messages;
 
 -- Parallel plans return the same results.

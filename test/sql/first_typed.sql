@@ -37,7 +37,7 @@ ALTER TABLE public.docs ADD EXCLUDE (public.near(sig, 0.9) WITH OPERATOR(public.
 RESET search_path;
 -- What to write instead.
 SELECT id, text_similarity(body, 'The quick brown fox jumps over the lazy') >= 0.7 AS texts, is_similar(to_minhash(body), to_minhash('The quick brown fox jumps over the lazy'), 0.7) AS signatures FROM docs ORDER BY id;
-SELECT 5::bigint::simhash <~> 6::bigint AS bits, similarity(5::bigint::simhash, 6::bigint::simhash) AS similarity;
+SELECT 5::bigint <~> 6::bigint::simhash AS bits, similarity(5::bigint::simhash, 6::bigint::simhash) AS similarity;
 
 -- ---- A btree index of signatures ----
 -- It finds equal signatures only.  Searches do not use it, and neardup-status.sql says so.

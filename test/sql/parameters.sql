@@ -10,7 +10,7 @@ BEGIN
 	FOR form IN
 		SELECT proname, n FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
 		JOIN pg_extension e ON e.oid = d.refobjid, generate_series(pronargs - pronargdefaults::int, pronargs::int) n
-		WHERE extname = 'neardup' AND NOT proargtypes::oid[] && '{internal,cstring,anyelement,anynonarray}'::regtype[]::oid[]
+		WHERE extname LIKE 'neardup%' AND NOT proargtypes::oid[] && '{internal,cstring,anyelement,anynonarray}'::regtype[]::oid[]
 		GROUP BY proname, n HAVING count(*) > 1
 	LOOP
 		call := format('%s(%s)', form.proname, (SELECT string_agg('$' || i, ', ') FROM generate_series(1, form.n) i));
@@ -51,7 +51,7 @@ PREPARE columns AS SELECT FROM documents WHERE is_similar(sig, $1, $2) OR is_sim
 	OR sig <-> to_minhash($15) < 0.5;
 SELECT unnest(parameter_types) AS type FROM pg_prepared_statements WHERE name = 'columns';
 -- What to write for the others.
-PREPARE others AS SELECT is_within($1::bigint, $2, $3), hamming_ball($4::bit, $5), ($6::bigint)::simhash, cosine_similarity($7::simhash, $8),
+PREPARE others AS SELECT is_within($1::bigint, $2, $3), hamming_ball($4::bit, $5), ($6::bigint)::simhash, similarity($7::simhash, $8),
 	to_simhash($9, f => $10), neardup_explain($11, $12::ball), (neardup_pairs($13, $14, multiset => $15)).a, containment($16::shingles, $17),
 	cardinality($18::minhash), $19::minhash <-> $20, to_shingles($21::text[]), to_simhash($22, f => $23, scheme => $24);
 SELECT unnest(parameter_types) AS type FROM pg_prepared_statements WHERE name = 'others';

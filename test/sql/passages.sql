@@ -76,7 +76,7 @@ CREATE DATABASE neardup_test_jis TEMPLATE template0 ENCODING 'EUC_JIS_2004' LC_C
 \c neardup_test_jis
 SET client_encoding = UTF8;
 REVOKE CREATE ON SCHEMA public FROM PUBLIC;
-CREATE EXTENSION neardup;
+CREATE EXTENSION neardup_study CASCADE;
 SELECT length('か゚き゚'), s.*, substr(a, a_start, a_length) AS in_a, substr(b, b_start, b_length) AS in_b
 FROM (VALUES ('か゚き゚く゚ one two 東京タワー three か゚', 'x か゚ one two 東京ﾀﾜｰ three か゚ four')) v (a, b), shared_passages(a, b, min_tokens => 3) s;
 SELECT a_start, substr(a, a_start, a_length) AS in_a, b_start FROM (VALUES ('東 one two three', '東京 one two three')) v (a, b), shared_passages(a, b, min_tokens => 3) s;

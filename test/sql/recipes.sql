@@ -145,7 +145,7 @@ FROM bits JOIN docs AS x USING (id) JOIN docs AS y ON y.id = x.id + 1 WHERE x.ki
 
 -- ---- Final check: how much of one text is in the other, word by word ---------------------------
 
-SELECT bool_and(token_edit_distance(x.body, y.body, 5) = 1) AS one_word, bool_and(longest_common_share(x.body, y.body) BETWEEN 0.45 AND 0.6) AS half, bool_and(longest_common_share(x.body, z.body) = 1) AS whole
+SELECT bool_and(token_edit_distance(x.body, y.body, 5) = 1) AS one_word, bool_and(length(longest_common_substring(x.body, y.body)) BETWEEN 0.45 * length(x.body) AND 0.6 * length(x.body)) AS half, bool_and(longest_common_substring(x.body, z.body) = x.body) AS whole
 FROM docs AS x JOIN docs AS y ON y.id = x.id + 1 JOIN docs AS z ON z.id = x.id + 2 WHERE x.kind = 'original';
 DROP FUNCTION sketch_1997;
 DROP TABLE docs, postings, textbook, by_textbook, six, news, terms, lexicon, spots, imatched, many, prints;

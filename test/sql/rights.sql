@@ -7,6 +7,7 @@ CREATE DATABASE neardup_test_rights;
 \c neardup_test_rights
 CREATE SCHEMA near;
 CREATE EXTENSION neardup SCHEMA near;
+CREATE EXTENSION neardup_study SCHEMA near;
 GRANT USAGE ON SCHEMA near TO PUBLIC;
 CREATE ROLE regress_neardup_owner;
 CREATE ROLE regress_neardup_writer;

@@ -41,7 +41,7 @@ PREPARE q_ball(minhash) AS SELECT id FROM filed WHERE sig <@ near($1, 0.9);
 SET plan_cache_mode = force_generic_plan;
 SELECT plan($$EXECUTE q_ball('1/word 3/64x1/62/b0e4a72b6639e7d8')$$);
 RESET plan_cache_mode;
-SELECT plan($$SELECT id FROM filed WHERE (SELECT near(print, 0.95) FROM filed WHERE id = 100) @> print$$);
+SELECT plan($$SELECT id FROM filed WHERE print <@ (SELECT near(print, 0.95) FROM filed WHERE id = 100)$$);
 SELECT plan($$SELECT id FROM filed WHERE hash <@ hamming_ball(42::bigint, 3)$$);
 SELECT plan($$SELECT id FROM filed WHERE bits <@ (SELECT hamming_ball(bits, 3) FROM filed WHERE id = 100)$$);
 SELECT plan($$SELECT id FROM filed WHERE sig = (SELECT sig FROM filed WHERE id = 100)$$);
@@ -153,7 +153,7 @@ SELECT plan($$SELECT id FROM own_filed ORDER BY sig <-> (SELECT sig FROM filed W
 
 -- ---- Leakproof functions raise no error for any values -------------------------
 SELECT p.oid::regprocedure FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
-	JOIN pg_extension e ON e.oid = d.refobjid WHERE extname = 'neardup' AND proleakproof ORDER BY p.oid::regprocedure::text COLLATE "C";
+	JOIN pg_extension e ON e.oid = d.refobjid WHERE extname LIKE 'neardup%' AND proleakproof ORDER BY p.oid::regprocedure::text COLLATE "C";
 CREATE TABLE any_sig AS SELECT s::minhash FROM unnest(ARRAY['1/word 3/16x1/7/abcd', '1/word 3/16x1/0/', '1/word 2/16x1/7/abcd', '1/word 3/17x1/7/abcd80',
 	'1/word 3/16x2/7/abcdabcd', '1/foreign/16x1/?/abcd', '2/word 3/16x1/7/abcd', '3/word 3/32x4/9/00112233445566778899aabbccddeeff']) s
 UNION ALL SELECT to_minhash('x', k) FROM unnest('{64,512,16384}'::int[]) k;
@@ -163,12 +163,12 @@ CREATE TABLE any_bits AS SELECT repeat('1', n)::varbit AS b FROM unnest('{0,1,15
 CREATE TABLE any_hash AS SELECT h FROM unnest('{0,-1,81985529216486895,9223372036854775807,-9223372036854775808}'::bigint[]) h;
 CREATE TABLE any_ball AS SELECT near(s, t) AS ball FROM any_sig, unnest('{0.1,1}'::float8[]) t WHERE s::text LIKE '1/%' UNION ALL SELECT hamming_ball(b::bit(16), 0) FROM any_bits WHERE length(b) = 16;
 CREATE TABLE any_print_ball AS SELECT near(s, t) AS ball FROM any_print, unnest('{0.1,1}'::float8[]) t WHERE s::text LIKE '1/%' UNION ALL SELECT hamming_ball(h, 64) FROM any_hash;
-SELECT count(*), count(*) FILTER (WHERE s <@ ball) AS held, bool_and((s <@ ball) = (ball @> s)) AS commutes,
+SELECT count(*), count(*) FILTER (WHERE s <@ ball) AS held,
 	bool_and(is_comparable(s, split_part(ball::text, ' around minhash ', 2)::minhash)) FILTER (WHERE s <@ ball) AS comparable
 FROM any_sig, any_ball;
-SELECT count(*), count(*) FILTER (WHERE s <@ ball) AS held, bool_and((s <@ ball) = (ball @> s)) AS commutes FROM any_print, any_print_ball;
-SELECT count(*), count(*) FILTER (WHERE b <@ ball) AS held, bool_and((b <@ ball) = (ball @> b)) AS commutes FROM any_bits, any_ball;
-SELECT count(*), count(*) FILTER (WHERE h <@ ball) AS held, bool_and((h <@ ball) = (ball @> h)) AS commutes FROM any_hash, any_print_ball;
+SELECT count(*), count(*) FILTER (WHERE s <@ ball) AS held FROM any_print, any_print_ball;
+SELECT count(*), count(*) FILTER (WHERE b <@ ball) AS held FROM any_bits, any_ball;
+SELECT count(*), count(*) FILTER (WHERE h <@ ball) AS held FROM any_hash, any_print_ball;
 SELECT count(*), count(*) FILTER (WHERE a.s = b.s) AS equal, count(*) FILTER (WHERE a.s < b.s) AS less, bool_and((a.s < b.s) = (b.s > a.s) AND (a.s <= b.s) = (b.s >= a.s) AND (a.s = b.s) <> (a.s <> b.s)) AS ordered
 FROM any_sig a, any_sig b;
 SELECT count(*), count(*) FILTER (WHERE a.s = b.s) AS equal, count(*) FILTER (WHERE a.s < b.s) AS less, bool_and((a.s < b.s) = (b.s > a.s) AND (a.s <= b.s) = (b.s >= a.s) AND (a.s = b.s) <> (a.s <> b.s)) AS ordered

@@ -8,6 +8,7 @@ CREATE DATABASE neardup_test_schemas;
 \c neardup_test_schemas
 CREATE SCHEMA "Near Dup";
 CREATE EXTENSION neardup SCHEMA "Near Dup";
+CREATE EXTENSION neardup_study SCHEMA "Near Dup";
 CREATE ROLE regress_neardup_writer;
 CREATE ROLE regress_neardup_keeper;
 GRANT USAGE, CREATE ON SCHEMA public TO regress_neardup_writer;
@@ -158,12 +159,24 @@ SET ROLE regress_neardup_lord;
 CREATE DOMAIN prepared.minhash AS int;
 CREATE EXTENSION neardup SCHEMA prepared;
 DROP DOMAIN prepared.minhash;
-CREATE FUNCTION prepared.show_tokens(pg_catalog.text) RETURNS pg_catalog.text[] LANGUAGE sql AS 'SELECT ARRAY[$1]';
+CREATE FUNCTION prepared.strip_markup(pg_catalog.text) RETURNS pg_catalog.text LANGUAGE sql AS 'SELECT $1';
 CREATE EXTENSION neardup SCHEMA prepared;
-DROP FUNCTION prepared.show_tokens(pg_catalog.text);
+DROP FUNCTION prepared.strip_markup(pg_catalog.text);
 CREATE VIEW prepared.neardup_indexes AS SELECT 1;
 CREATE EXTENSION neardup SCHEMA prepared;
 DROP VIEW prepared.neardup_indexes;
+-- The study finds the types of the core, whatever else its own schema has.
+RESET ROLE;
+CREATE SCHEMA core;
+CREATE EXTENSION neardup SCHEMA core;
+CREATE EXTENSION neardup_study SCHEMA prepared;
+SELECT prepared.supershingles(core.to_shingles('a b c d'), 1) IS NOT NULL AS found;
+DROP EXTENSION neardup_study;
+CREATE DOMAIN prepared.ball AS int;
+CREATE EXTENSION neardup_study SCHEMA prepared;
+DROP DOMAIN prepared.ball;
+DROP EXTENSION neardup;
+DROP SCHEMA core;
 -- ---- A schema in which others may create ----
 \set VERBOSITY terse
 CREATE EXTENSION neardup SCHEMA prepared;

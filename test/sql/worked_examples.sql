@@ -64,7 +64,7 @@ SELECT array_length(p, 1) AS permutations, sketch_resemblance(permutation_sketch
 -- ---- Edit distance ------------------------------------------------------------
 
 -- Jurafsky, Martin, Speech and Language Processing: intention and execution, 5, or 8 where a substitution costs 2
-SELECT edit_distance('intention', 'execution') AS five, edit_distance('intention', 'execution', substitution => 2) AS eight;
+SELECT edit_distance('intention', 'execution') AS five, weighted_edit_distance('intention', 'execution', substitution => 2) AS eight;
 -- The example of Levenshtein's distance in most textbooks
 SELECT edit_distance('kitten', 'sitting') AS three;
 -- Gusfield, Algorithms on Strings, Trees, and Sequences, 7.4: superiorcalifornialives and sealiver

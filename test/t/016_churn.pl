@@ -16,7 +16,7 @@ $node->append_conf('postgresql.conf', "fsync = off\nfull_page_writes = off\nnear
 $node->start;
 $node->safe_psql(
 	'postgres', qq{
-	CREATE EXTENSION neardup;
+	CREATE EXTENSION neardup_study CASCADE;
 	CREATE FUNCTION of_round(id int, round int) RETURNS minhash LANGUAGE sql AS \$\$
 		SELECT to_minhash(to_shingles(ARRAY[id::bigint << 32, id::bigint << 32 | 1, id::bigint << 32 | 2, id::bigint << 32 | 100 + round]))
 	\$\$;

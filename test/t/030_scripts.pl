@@ -344,7 +344,7 @@ $node->safe_psql(
 	UPDATE $odd SET copied = weighed WHERE "The id" LIKE 'a%'});
 sub schemes
 {
-	return $node->safe_psql('postgres', qq{SELECT DISTINCT (regexp_match(show_signature($_[0]), 'lexicon (.*?)/'))[1] FROM $odd WHERE $_[0] IS NOT NULL});
+	return $node->safe_psql('postgres', qq{SELECT DISTINCT (regexp_match($_[0]::text, 'lexicon (.*?)/'))[1] FROM $odd WHERE $_[0] IS NOT NULL});
 }
 my $indexes = qq{SELECT string_agg(replace(pg_get_indexdef(indexrelid), 'newer', 'signer'), E'\\n' ORDER BY indexrelid::regclass::text COLLATE "C") FROM pg_index WHERE indrelid = '$odd'::regclass};
 my ($indexes_before, $old_scheme) = ($node->safe_psql('postgres', $indexes), schemes('weighed'));

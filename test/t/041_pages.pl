@@ -35,6 +35,8 @@ set_password() if $ENV{NEARDUP_CLIENTS};
 $node->safe_psql('template1', 'REVOKE CREATE ON SCHEMA public FROM PUBLIC');
 $node->safe_psql('postgres', 'CREATE DATABASE prepared');
 $node->safe_psql('prepared', 'CREATE EXTENSION neardup');
+$node->safe_psql('postgres', 'CREATE DATABASE study TEMPLATE prepared');
+$node->safe_psql('study', 'CREATE EXTENSION neardup_study');
 
 my ($pages, $run, $compared, @left_out) = (0, 0, 0);
 
@@ -146,10 +148,11 @@ sub leave_out
 
 sub prepare_database
 {
-	my ($blocks) = @_;
-	my $creates = grep { $_->{text} =~ /CREATE EXTENSION neardup/ } @$blocks;
+	my ($page, $blocks) = @_;
+	my $creates = grep { $_->{text} =~ /CREATE EXTENSION neardup;/ } @$blocks;
+	my $template = $page =~ m{^doc/(reference|explanation/methods)/} ? 'study' : 'prepared';
 
-	$node->safe_psql('postgres', 'CREATE DATABASE page' . ($creates ? '' : ' TEMPLATE prepared'));
+	$node->safe_psql('postgres', 'CREATE DATABASE page' . ($creates ? '' : " TEMPLATE $template"));
 }
 
 # Drops the database and the roles of a page.
@@ -167,7 +170,7 @@ foreach my $page (glob($ENV{NEARDUP_PAGES} // 'README.md doc/*.md doc/*/*.md doc
 	is(utf8(join("\n", @$wrong)), '', "$page: the form of its blocks");
 	$pages++;
 	next if !@$blocks;
-	prepare_database($blocks);
+	prepare_database($page, $blocks);
 	my @printed = run_blocks($blocks);
 	foreach my $i (0 .. $#$blocks)
 	{

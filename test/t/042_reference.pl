@@ -22,7 +22,7 @@ my $FOLDER = 'doc/reference';
 my $node = Node->new('reference');
 $node->init(extra => [ '--no-locale', '--encoding=UTF8' ]);
 $node->start;
-$node->safe_psql('postgres', 'CREATE EXTENSION neardup');
+$node->safe_psql('postgres', 'CREATE EXTENSION neardup_study CASCADE');
 
 # The rows of a query, without their line ends; the library is loaded, so its settings are there.
 sub rows
@@ -39,7 +39,7 @@ sub ours
 	my ($catalog, $oid) = @_;
 
 	return "$oid IN (SELECT objid FROM pg_depend JOIN pg_extension e ON refclassid = 'pg_extension'::regclass AND refobjid = e.oid
-		WHERE extname = 'neardup' AND deptype = 'e' AND classid = '$catalog'::regclass)";
+		WHERE extname LIKE 'neardup%' AND deptype = 'e' AND classid = '$catalog'::regclass)";
 }
 
 # ---- What the pages say ----

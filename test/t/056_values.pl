@@ -14,7 +14,7 @@ $node->start;
 $node->safe_psql('postgres', 'CREATE DATABASE there');
 $node->safe_psql(
 	'postgres', q{
-	CREATE EXTENSION neardup;
+	CREATE EXTENSION neardup_study CASCADE;
 	CREATE TABLE later (id int PRIMARY KEY, m minhash(16, 1), s simhash, b shingles);
 	INSERT INTO later VALUES (1, '2/word 3/16x1/7/abcd', '2/word 3/64/0123456789abcdef', '2/word 3/{-7,12:2}'),
 		(2, '255/unknown 1f020003/16x1/?/abcd', '255/unknown 00000001/64/', '255/unknown 1f020003/{}');

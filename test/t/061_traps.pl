@@ -23,7 +23,7 @@ sub names
 	my ($pattern) = @_;
 	my %seen;
 
-	foreach my $file (glob "$ENV{TESTDIR}/sql/[0-9][0-9]-*.sql")
+	foreach my $file (glob "$ENV{TESTDIR}/sql/{,study/}[0-9][0-9]-*.sql")
 	{
 		my $sql = slurp_file($file) =~ s/--.*//gr;
 		$seen{$_}++ foreach map { lc } $sql =~ /$pattern/g;
@@ -37,7 +37,7 @@ my $operators = names(qr{[-+*/<>=~!@#%^&|?]+}) =~ s/\}$/,"~~","!~~","~*","||"}/r
 # ---- The extension's own names, from a database without traps ----
 
 $node->safe_psql('postgres', 'CREATE ROLE lord LOGIN; CREATE DATABASE clean; CREATE DATABASE trapped OWNER lord');
-$node->safe_psql('clean', 'CREATE SCHEMA ext; CREATE EXTENSION neardup SCHEMA ext');
+$node->safe_psql('clean', 'CREATE SCHEMA ext; CREATE EXTENSION neardup SCHEMA ext; CREATE EXTENSION neardup_study SCHEMA ext');
 # Types of the extension do not exist yet, so traps for them take anything.
 my $plain = q{ARRAY(SELECT CASE WHEN typnamespace = 'ext'::regnamespace THEN 'anyelement' ELSE typname END
 	FROM unnest(%s) WITH ORDINALITY a (type, n) JOIN pg_type ON pg_type.oid = a.type ORDER BY n)};
@@ -166,7 +166,7 @@ CREATE FUNCTION public.call(p pg_proc, count int) RETURNS text LANGUAGE sql AS $
 	SELECT format('SELECT * FROM ext.%I(%s)', p.proname, string_agg(public.sample(a), ', ' ORDER BY n)) FROM unnest(p.proargtypes) WITH ORDINALITY u (a, n)
 	WHERE n <= count HAVING count(public.sample(a)) = count
 $$;
-CREATE VIEW public.members AS SELECT classid, objid FROM pg_depend WHERE deptype = 'e' AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'neardup');
+CREATE VIEW public.members AS SELECT classid, objid FROM pg_depend WHERE deptype = 'e' AND refobjid IN (SELECT oid FROM pg_extension WHERE extname LIKE 'neardup%');
 END
 my $use = <<'END';
 SELECT format('SELECT * FROM ext.%I', relname) FROM pg_class JOIN public.members ON objid = oid WHERE relkind = 'v';
@@ -233,7 +233,7 @@ sub use_all
 	my ($database, $creator) = @_;
 	my ($out, $errors, $use_members);
 
-	$node->safe_psql($database, "$creator CREATE EXTENSION neardup SCHEMA ext; RESET ROLE; SET search_path = pg_catalog, pg_temp; $prepare");
+	$node->safe_psql($database, "$creator CREATE EXTENSION neardup SCHEMA ext; CREATE EXTENSION neardup_study SCHEMA ext; RESET ROLE; SET search_path = pg_catalog, pg_temp; $prepare");
 	$use_members = $node->safe_psql($database, "\\pset fieldsep ';\\n'\n\\pset recordsep ';\\n'\nSET search_path = pg_catalog;\n$use") =~ s/\n(?!;)/;\n/gr;
 	foreach ([join(";\n", @own), qr/23505|23P01/], [$use_members, qr/22\w{3}|42725|42804|42846|55000/])
 	{

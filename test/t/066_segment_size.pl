@@ -22,7 +22,7 @@ $node->start;
 # A page holds 7 documents of 1 kB, and each document is in some hundred groups.
 $node->safe_psql(
 	'postgres', q{
-	CREATE EXTENSION neardup;
+	CREATE EXTENSION neardup_study CASCADE;
 	CREATE FUNCTION sig(i bigint) RETURNS minhash LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
 		$$ SELECT to_minhash(to_shingles(ARRAY[i, i << 20, i << 40]), 1024, 8) $$;
 	CREATE TABLE wide WITH (autovacuum_enabled = off) AS SELECT i AS id, sig(i) AS sig FROM generate_series(1, 3000) i;

@@ -22,7 +22,7 @@ neardup.background = off
 $node->start;
 $node->safe_psql(
 	'postgres', q{
-	CREATE EXTENSION neardup;
+	CREATE EXTENSION neardup_study CASCADE;
 	CREATE TABLE source WITH (autovacuum_enabled = off) AS SELECT i AS id, to_minhash(to_shingles(ARRAY[i, i << 20]), 256, 32) AS sig FROM generate_series(1::bigint, 20000) i;
 	CREATE TABLE wide (LIKE source) WITH (autovacuum_enabled = off);
 	CREATE INDEX wide_sig ON wide USING neardup (sig);

@@ -254,7 +254,7 @@ sql(q{
 		LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); END';
 	CREATE FUNCTION evil.is_similar(public.minhash, public.minhash, text) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); RETURN true; END';
 	CREATE FUNCTION evil.similarity(public.minhash, public.minhash) RETURNS float8 LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); RETURN 1; END';
-	CREATE FUNCTION evil.show_signature(public.minhash) RETURNS text LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); RETURN NULL; END';
+	CREATE FUNCTION evil.cardinality(public.minhash) RETURNS bigint LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); RETURN NULL; END';
 	CREATE FUNCTION evil.shared_passages(text, text, text, int) RETURNS TABLE (a_start int, a_length int, b_start int, b_length int, tokens int)
 		LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); END';
 	CREATE FUNCTION evil.replace(text, text, text) RETURNS text LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); RETURN $1; END';
@@ -282,7 +282,7 @@ no_hostile_code_ran('nor is it called by later inserts');
 sql(q{DROP FUNCTION public.to_minhash(text)});
 my %beside = (
 	report => q{neardup_clusters(text, float8, int) RETURNS TABLE (id int, keeper int, similarity float8, size bigint)},
-	status => q{show_signature(minhash, text) RETURNS text},
+	status => q{cardinality(minhash, text) RETURNS bigint},
 	'keep-one' => q{neardup_clusters(text, text, int) RETURNS TABLE (id int, keeper int, similarity float8, size bigint)},
 	review => q{shared_passages(text, text, text, bigint) RETURNS TABLE (a_start int, a_length int, b_start int, b_length int, tokens int)},
 	watch => q{is_similar(minhash, minhash, text) RETURNS boolean});

@@ -19,7 +19,7 @@ min_parallel_table_scan_size = 0
 $node->start;
 $node->safe_psql(
 	'postgres', q{
-	CREATE EXTENSION neardup;
+	CREATE EXTENSION neardup_study CASCADE;
 	CREATE FUNCTION near_centre(i int) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
 		'SELECT hashint8extended(i % 300, 7) # (1::bigint << (i / 300 % 64)) # (1::bigint << (i % 63))';
 	-- The hashes are dense: a search finds more than fits into 64 kB.

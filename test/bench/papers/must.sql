@@ -1,5 +1,5 @@
 -- Ends the run if what must hold does not.
-CREATE EXTENSION IF NOT EXISTS neardup;
+CREATE EXTENSION IF NOT EXISTS neardup_study CASCADE;
 
 CREATE FUNCTION must(what text, holds boolean) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN

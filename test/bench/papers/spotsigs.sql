@@ -2,7 +2,7 @@
 -- :documents and :threshold are those of spotsigs.c; its lines are in ways.tsv, and those of a
 -- twelfth of the documents at ten thresholds in sweep.tsv.
 SET maintenance_work_mem = '1GB';
-CREATE EXTENSION IF NOT EXISTS neardup;
+CREATE EXTENSION IF NOT EXISTS neardup_study CASCADE;
 
 CREATE TABLE ways (
 	place serial,

@@ -7,7 +7,7 @@
 -- of which it may lack the second.
 \set ON_ERROR_STOP on
 SET client_min_messages = warning;
-CREATE EXTENSION neardup;
+CREATE EXTENSION neardup_study CASCADE;
 
 -- The texts that are stored, and texts like these that are not.
 CREATE TABLE docs (id int PRIMARY KEY, body text NOT NULL);
