@@ -17,7 +17,7 @@ GROUP BY 1, 2, 3 ORDER BY opcname COLLATE "C";
 SELECT opcintype::regtype FROM pg_opclass h JOIN pg_am m ON m.oid = h.opcmethod
 WHERE amname = 'hash' AND opcdefault AND h.oid < 16384 AND NOT EXISTS (SELECT FROM pg_opclass c JOIN pg_am m ON m.oid = c.opcmethod
 	WHERE amname = 'neardup' AND c.opcintype = h.opcintype) AND opcintype::regtype::text <> ALL (
-	'{aclitem,anymultirange,cid,oid8,oidvector,pg_lsn,record,tid,xid,xid8}')
+	'{"\"char\"",aclitem,anymultirange,cid,double precision,interval,jsonb,macaddr,macaddr8,name,oid,oid8,oidvector,pg_lsn,real,record,tid,time with time zone,time without time zone,xid,xid8}')
 ORDER BY opcintype::regtype::text COLLATE "C";
 -- Operators with a wrong commutator.
 SELECT o.oid::regoperator FROM pg_operator o JOIN pg_operator c ON c.oid = o.oprcom

@@ -177,6 +177,7 @@ CREATE EXTENSION neardup_study SCHEMA prepared;
 DROP DOMAIN prepared.ball;
 DROP EXTENSION neardup;
 DROP SCHEMA core;
+SET ROLE regress_neardup_lord;
 -- ---- A schema in which others may create ----
 \set VERBOSITY terse
 CREATE EXTENSION neardup SCHEMA prepared;
