@@ -264,9 +264,11 @@ foreach (@operators)
 }
 same([ grep { !/^\w+\(/ } @signatures ], \@others, 'operators');
 
-my ($comparison) = grep { $_->[1] =~ /^equality/ } table_rows(section('README', 'Operators'));
-my @compared = spans($comparison->[1]);
-same([ map { my $operator = $_; map { "$_ $operator" } @compared } spans($comparison->[0]) ], \@comparisons, 'operators that compare');
+my @compared = map {
+	my ($operators, $types) = @$_;
+	map { my $operator = $_; map { "$_ $operator" } spans($types) } spans($operators)
+} grep { $_->[1] =~ /^(?:equality|order)/ } table_rows(section('README', 'Operators'));
+same(\@compared, \@comparisons, 'operators that compare');
 
 sub plain_type
 {
