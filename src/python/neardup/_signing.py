@@ -165,7 +165,7 @@ class _Signer:
         nulls, signatures, sets = bytearray(column.count), bytearray(self.size * column.count), Bytes()
         offsets = array("Q", bytes(0 if self.size else 8 * (column.count + 1)))
         call("sign_column", self, byref(column), _arrow.memory_of(nulls), _arrow.memory_of(signatures), byref(sets),
-             _arrow.memory_of(offsets))
+             _arrow.memory_of(offsets), None)
         if self.size:
             return Values(self.kind, signatures, self.size, None, nulls)
         try:
