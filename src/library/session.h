@@ -42,7 +42,6 @@ struct neardup_signer
 	SignatureMaker maker; /* for shingles: scheme, weights and the header's scheme */
 	LexiconParts lexicon;
 	Weights weights;
-	uint64_t secret; /* of digests */
 };
 
 /*

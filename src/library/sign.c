@@ -146,7 +146,7 @@ new_signer(neardup_kind kind, int k, int b, const char *scheme, const void *lexi
 	SchemeId weighed;
 
 	check_shape(kind, k, b, lexicon != NULL);
-	*made = (neardup_signer){.kind = kind, .secret = host_random_seed() | 1};
+	*made = (neardup_signer){.kind = kind, .maker.secret = host_random_seed()};
 	if (lexicon != NULL)
 	{
 		made->lexicon = read_lexicon(lexicon, length);
@@ -204,12 +204,9 @@ make_signature(const neardup_signer *signer, const char *utf8, size_t length, ui
 	SignatureMaker maker = signer->maker;
 	Signature made;
 
-	maker.secret = digest != NULL ? signer->secret : 0;
-	made =
-		signature_of_text(&maker, utf8, length, to + SIGNATURE_SYMBOLS_AT(maker.header.flags));
+	maker.digest = digest;
+	made = signature_of_text(&maker, utf8, length, to + SIGNATURE_SYMBOLS_AT(maker.header.flags));
 	signature_send_header(&made, to);
-	if (digest != NULL)
-		*digest = made.digest;
 }
 
 /* Makes the set of a text. */

@@ -91,8 +91,8 @@ minhash_of_text(const SignatureMaker *maker, const char *utf8, size_t length, Si
 
 	minhash_begin(&builder, length / BYTES_PER_SHINGLE);
 	shingle_text(utf8, length, maker->scheme, minhash_add, &builder);
-	if (maker->secret != 0)
-		signature->digest = digest_of(maker, &builder);
+	if (maker->digest != NULL)
+		*maker->digest = digest_of(maker, &builder);
 	full = host_alloc(k * sizeof(uint32_t));
 	count = maker->weights != NULL ? minhash_finish_weighed(&builder, maker->weights, k, full) :
 									 minhash_finish(&builder, k, full);

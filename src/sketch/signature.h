@@ -44,7 +44,6 @@ typedef struct Signature
 	SignatureHeader header;
 	uint32_t cardinality;
 	const uint8_t *symbols;
-	uint64_t digest; /* of the set, where signature_of_text() makes one; else 0 */
 } Signature;
 
 /* Returns b. */
@@ -111,7 +110,8 @@ typedef struct SignatureMaker
 		header;      /* of all of them; its scheme is of weighed shingles, if there are weights */
 	SchemeId scheme; /* of the shingles of a text */
 	const Weights *weights; /* for minhash; or NULL */
-	uint64_t secret;        /* of digests of sets, for minhash; 0: none are made */
+	uint64_t *digest;       /* for minhash: set to a digest of the set; or NULL */
+	uint64_t secret;        /* of digests */
 } SignatureMaker;
 
 extern SignatureHeader signature_header(uint8_t kind, int k, int b, SchemeId scheme);
