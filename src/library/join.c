@@ -26,6 +26,7 @@ typedef struct Call
 	neardup_session *session;
 	int jobs;
 	const neardup_values *values[2];
+	uint64_t *end[2]; /* of their columns of texts: the place behind each */
 	Documents *documents;
 	Documents *against; /* or NULL */
 } Call;
@@ -246,18 +247,39 @@ value_at(const neardup_values *values, uint32_t row)
 	return value_read(values->kind, value, length, false);
 }
 
-/* Returns the set of a row, which was not a value but evidence. */
-static Value
-set_of_row(const neardup_values *values, uint32_t row)
+/* Returns the text at a place of some columns. */
+static ColumnText
+text_of_columns(const neardup_evidence *evidence, const uint64_t *end, size_t place)
 {
-	const neardup_evidence *evidence = values->evidence;
-	size_t place = place_of(values, row);
+	size_t low = 0;
+	size_t high = evidence->columns;
+
+	while (low < high)
+	{
+		size_t middle = (low + high) / 2;
+
+		if (end[middle] > place)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	if (low == evidence->columns)
+		session_fail(NEARDUP_INVALID, "the columns have no text %zu", place);
+	return text_at(evidence->texts + low, place - (end[low] - evidence->texts[low].count));
+}
+
+/* Returns the evidence of a row of one of the sides. */
+static Value
+set_of_row(const Call *call, int side, uint32_t row)
+{
+	const neardup_evidence *evidence = call->values[side]->evidence;
+	size_t place = place_of(call->values[side], row);
 	ColumnText text = {NULL, 0};
 
 	if (evidence->sets != NULL)
 		return value_at(evidence->sets, place);
 	if (evidence->read == NULL)
-		text = text_at(evidence->texts, place);
+		text = text_of_columns(evidence, call->end[side], place);
 	else if (!evidence->read(evidence->state, session_thread(), place, &text.utf8, &text.length))
 		session_fail(NEARDUP_NO_FILE, "text %zu could not be read", place);
 	return set_of_text(&evidence->signer->maker, text.utf8, text.length);
@@ -269,7 +291,7 @@ read_set(void *state, const Documents *documents, uint32_t row)
 {
 	const Call *call = state;
 
-	return set_of_row(call->values[documents == call->against], row).bag;
+	return set_of_row(call, documents == call->against, row).bag;
 }
 
 /* Fails unless evidence is of what minhashes of a shape estimate. */
@@ -288,8 +310,9 @@ check_scheme(const SignatureHeader *shape, const SignatureHeader *evidence)
 
 /* Sets a row's digest of the evidence, and its symbols to NULL if that is empty. */
 static void
-add_digest(const neardup_values *values, const Documents *documents, DocumentRow *row)
+add_digest(const Call *call, int side, const Documents *documents, DocumentRow *row)
 {
+	const neardup_values *values = call->values[side];
 	const neardup_evidence *evidence = values->evidence;
 	uint8_t digest[BAG_DIGEST_BYTES];
 	Value set;
@@ -299,7 +322,7 @@ add_digest(const neardup_values *values, const Documents *documents, DocumentRow
 		row->digest = evidence->digest[place_of(values, documents->rows)];
 		return;
 	}
-	set = set_of_row(values, documents->rows);
+	set = set_of_row(call, side, documents->rows);
 	check_scheme(&documents->shape, &set.signature.header);
 	bag_digest(&set.bag, digest);
 	memcpy(&row->digest, digest, sizeof(row->digest));
@@ -308,9 +331,9 @@ add_digest(const neardup_values *values, const Documents *documents, DocumentRow
 	bag_free(&set.bag);
 }
 
-/* Adds a value, the next one of some, to documents. */
+/* Adds a value, the next one of a side, to documents. */
 static void
-add_value(const neardup_values *values, Documents *documents, Value *value)
+add_value(const Call *call, int side, Documents *documents, Value *value)
 {
 	DocumentRow row = {0};
 	bool empty = value_is_empty(value);
@@ -320,18 +343,19 @@ add_value(const neardup_values *values, Documents *documents, Value *value)
 		row.bag = empty ? NULL : &value->bag;
 	else
 		row.symbols = empty ? NULL : value->signature.symbols;
-	if (row.symbols != NULL && values->evidence != NULL)
-		add_digest(values, documents, &row);
+	if (row.symbols != NULL && call->values[side]->evidence != NULL)
+		add_digest(call, side, documents, &row);
 	documents_add(documents, &row);
 	if (documents->sets)
 		bag_free(&value->bag);
 	host_free((void *) value->signature.symbols);
 }
 
-/* Returns the documents of values, which are comparable with those of others, if there are any. */
+/* Returns the documents of a side, which are comparable with those of others, if there are any. */
 static Documents *
-read_documents(const Call *call, const neardup_values *values, const Documents *others)
+read_documents(const Call *call, int side, const Documents *others)
 {
+	const neardup_values *values = call->values[side];
 	Documents *documents = documents_begin(&call->pair, values->kind == NEARDUP_SHINGLES, false);
 
 	if (values->count >= NO_ROW / 2)
@@ -346,7 +370,7 @@ read_documents(const Call *call, const neardup_values *values, const Documents *
 				others != NULL && others->rows > 0 ? others->shape : value.signature.header;
 		if (row == 0 && values->evidence != NULL && values->evidence->signer != NULL)
 			check_scheme(&documents->shape, &values->evidence->signer->maker.header);
-		add_value(values, documents, &value);
+		add_value(call, side, documents, &value);
 	}
 	documents_done(documents);
 	return documents;
@@ -385,10 +409,22 @@ check_evidence(const neardup_values *values, const neardup_values *against)
 									 evidence->signer == NULL ||
 					evidence->signer->kind != NEARDUP_SHINGLES)
 			session_fail(NEARDUP_INVALID, "evidence needs sets of shingles, or a signer of them");
-		if (evidence->texts != NULL)
-			check_column(evidence->texts);
+		for (size_t column = 0; column < evidence->columns; column++)
+			check_column(evidence->texts + column);
 	}
 	return true;
+}
+
+/* Returns the place behind each column of texts. */
+static uint64_t *
+ends_of_columns(const neardup_evidence *evidence)
+{
+	uint64_t *end = host_alloc(evidence->columns * sizeof(uint64_t));
+	uint64_t texts = 0;
+
+	for (size_t column = 0; column < evidence->columns; column++)
+		end[column] = texts += evidence->texts[column].count;
+	return end;
 }
 
 /* Checks the arguments of a call, and reads its values.  No values may be of any kind. */
@@ -425,9 +461,11 @@ begin_call(neardup_session *session, const neardup_values *values, const neardup
 					  .run = run_join,
 					  .state = call,
 					  .stats = &call->stats};
-	call->documents = read_documents(call, values, NULL);
+	for (int side = 0; evidence && side < call->pair.sides; side++)
+		call->end[side] = ends_of_columns(call->values[side]->evidence);
+	call->documents = read_documents(call, 0, NULL);
 	if (against != NULL)
-		call->against = read_documents(call, against, call->documents);
+		call->against = read_documents(call, 1, call->documents);
 	return call;
 }
 

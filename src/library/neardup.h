@@ -210,7 +210,8 @@ NEARDUP_API neardup_code neardup_edit_distance(neardup_session *session, const c
 typedef struct neardup_evidence
 {
 	const neardup_signer *signer; /* of shingles: makes the sets of texts as the minhashes were made */
-	const neardup_column *texts;
+	const neardup_column *texts;  /* in `columns` columns, one behind the other; or */
+	size_t columns;
 	/*
 	 * Reads the text at a place, which is valid until the thread's next call; `thread`, below
 	 * neardup_options.jobs, is the number of the thread that calls.  Returns false if it fails.

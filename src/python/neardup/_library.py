@@ -76,14 +76,19 @@ Column._fields_ = [("count", c_size_t), ("first", c_size_t), ("validity", c_void
                    ("data", c_void_p), ("buffer", c_void_p), ("dictionary", POINTER(Column))]
 
 
+class Evidence(ctypes.Structure):
+    _fields_ = [("signer", c_void_p), ("texts", c_void_p), ("columns", c_size_t), ("read", c_void_p), ("state", c_void_p),
+                ("sets", c_void_p), ("digest", c_void_p)]
+
+
 class ManyValues(ctypes.Structure):
     _fields_ = [("kind", c_int), ("count", c_size_t), ("bytes", c_void_p), ("size", c_size_t), ("offset", c_void_p),
-                ("chosen", c_void_p), ("read", c_void_p), ("state", c_void_p)]
+                ("chosen", c_void_p), ("read", c_void_p), ("state", c_void_p), ("evidence", c_void_p)]
 
 
 class Options(ctypes.Structure):
     _fields_ = [("threshold", c_double), ("multiset", c_bool), ("containment", c_bool), ("nearest", c_bool),
-                ("jobs", c_int), ("memory", c_size_t)]
+                ("jobs", c_int), ("memory", c_size_t), ("contained", c_double)]
 
 
 class Compared(ctypes.Structure):
