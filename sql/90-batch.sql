@@ -1,7 +1,7 @@
 -- Pairs and clusters of near-duplicates of a whole table.
 
 CREATE FUNCTION neardup_pairs(query pg_catalog.text, threshold pg_catalog.float8, multiset boolean DEFAULT false,
-		against pg_catalog.text DEFAULT NULL, equal pg_catalog.text DEFAULT 'first', verify pg_catalog.float8 DEFAULT NULL,
+		against pg_catalog.text DEFAULT NULL, equal pg_catalog.text DEFAULT 'first', contained pg_catalog.float8 DEFAULT NULL,
 		recall pg_catalog.float8 DEFAULT 1.0, measure pg_catalog.text DEFAULT 'resemblance',
 		verdicts pg_catalog.text DEFAULT NULL, within pg_catalog.name[] DEFAULT '{}',
 		OUT a bigint, OUT b bigint, OUT similarity pg_catalog.float8) RETURNS SETOF pg_catalog.record
@@ -12,7 +12,7 @@ COMMENT ON FUNCTION neardup_pairs(pg_catalog.text, pg_catalog.float8, boolean, p
 
 CREATE FUNCTION neardup_pairs(query pg_catalog.text, threshold pg_catalog.float8, id_type pg_catalog.anyelement,
 		multiset boolean DEFAULT false, against pg_catalog.text DEFAULT NULL, equal pg_catalog.text DEFAULT 'first',
-		verify pg_catalog.float8 DEFAULT NULL, recall pg_catalog.float8 DEFAULT 1.0, measure pg_catalog.text DEFAULT 'resemblance',
+		contained pg_catalog.float8 DEFAULT NULL, recall pg_catalog.float8 DEFAULT 1.0, measure pg_catalog.text DEFAULT 'resemblance',
 		verdicts pg_catalog.text DEFAULT NULL, within pg_catalog.name[] DEFAULT '{}',
 		OUT a pg_catalog.anyelement, OUT b pg_catalog.anyelement, OUT similarity pg_catalog.float8) RETURNS SETOF pg_catalog.record
 	AS 'MODULE_PATHNAME', 'neardup_pairs'
@@ -22,7 +22,7 @@ COMMENT ON FUNCTION neardup_pairs(pg_catalog.text, pg_catalog.float8, pg_catalog
 
 CREATE FUNCTION neardup_clusters(query pg_catalog.text, threshold pg_catalog.float8, multiset boolean DEFAULT false,
 		against pg_catalog.text DEFAULT NULL, method pg_catalog.text DEFAULT 'star', nearest boolean DEFAULT false,
-		verify pg_catalog.float8 DEFAULT NULL, recall pg_catalog.float8 DEFAULT 1.0, measure pg_catalog.text DEFAULT 'resemblance',
+		contained pg_catalog.float8 DEFAULT NULL, recall pg_catalog.float8 DEFAULT 1.0, measure pg_catalog.text DEFAULT 'resemblance',
 		verdicts pg_catalog.text DEFAULT NULL, within pg_catalog.name[] DEFAULT '{}',
 		OUT id bigint, OUT keeper bigint, OUT similarity pg_catalog.float8, OUT size bigint) RETURNS SETOF pg_catalog.record
 	AS 'MODULE_PATHNAME', 'neardup_clusters'
@@ -32,7 +32,7 @@ COMMENT ON FUNCTION neardup_clusters(pg_catalog.text, pg_catalog.float8, boolean
 
 CREATE FUNCTION neardup_clusters(query pg_catalog.text, threshold pg_catalog.float8, id_type pg_catalog.anyelement,
 		multiset boolean DEFAULT false, against pg_catalog.text DEFAULT NULL, method pg_catalog.text DEFAULT 'star',
-		nearest boolean DEFAULT false, verify pg_catalog.float8 DEFAULT NULL, recall pg_catalog.float8 DEFAULT 1.0,
+		nearest boolean DEFAULT false, contained pg_catalog.float8 DEFAULT NULL, recall pg_catalog.float8 DEFAULT 1.0,
 		measure pg_catalog.text DEFAULT 'resemblance', verdicts pg_catalog.text DEFAULT NULL, within pg_catalog.name[] DEFAULT '{}',
 		OUT id pg_catalog.anyelement, OUT keeper pg_catalog.anyelement, OUT similarity pg_catalog.float8, OUT size bigint) RETURNS SETOF pg_catalog.record
 	AS 'MODULE_PATHNAME', 'neardup_clusters'

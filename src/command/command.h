@@ -46,11 +46,19 @@ enum
 	OUTPUT_RECORDS
 };
 
+/* In the order of --decide. */
+enum
+{
+	DECIDE_TEXTS,
+	DECIDE_SIGNATURES
+};
+
 typedef struct Options
 {
 	const char *field[FIELDS]; /* names; NULL: records are numbered, or the first is best */
 	int format;
 	int output;
+	int decide;
 	bool id_number;      /* ids are written as bigint, in binary format */
 	const char *scheme;  /* NULL: the library's, or that of the lexicon */
 	const char *minhash; /* shapes; or NULL */
@@ -107,7 +115,9 @@ extern bool is_stream(const char *name);
 extern void check_readable(const char *name);
 extern int temporary_file(void);
 extern int copy_input(const char *name);
+extern int open_input(const char *name, int copy);
 extern Input *input_open(const char *name, int copy, struct stat *status);
+extern bool input_is_plain(const Input *input);
 extern bool input_read(Input *input, Buffer *data);
 
 /* ---- Records (records.c) ------------------------------------------------ */
@@ -126,6 +136,8 @@ typedef struct Batch
 	neardup_session *session;
 	const char *file;
 	int format;
+	int source;     /* the number of the file, or that of packed files */
+	uint64_t place; /* where the data lie there */
 	Buffer data;
 	Record head; /* the names of columns, in the first batch that has them; else of length 0 */
 	int column[FIELDS];
@@ -143,6 +155,7 @@ typedef struct Batch
 	Buffer size;          /* uint64_t: of each value */
 	Buffer id;            /* ids, each with a zero behind it */
 	Buffer best;          /* as ids, of the field of --best */
+	Buffer digest;        /* uint64_t: of each text's shingles */
 } Batch;
 
 /* A text and what belongs to it; bytes that are valid until the next record. */
@@ -154,11 +167,23 @@ typedef struct Document
 	const char *best; /* the same; empty if there is none */
 } Document;
 
+/* Where a record lies: in a file, or in a copy of what packed files hold. */
+typedef struct Place
+{
+	uint64_t at;
+	uint32_t length;
+	int32_t source; /* PACKED_FILES, or the number of a file */
+} Place;
+
+#define PACKED_FILES (-1)
+
 extern int format_of(const char *name);
 extern Files *files_open(char **names, int format, bool twice);
 extern bool files_next(Files *files, Batch *batch);
 extern void files_done(Files *files, const Batch *batch);
 extern void files_rewind(Files *files);
+extern int files_reopen(const Files *files, int source);
+extern void files_begin_batch(const Files *files, Batch *batch);
 extern void check_fields(const Files *files);
 extern bool next_document(Batch *batch, Document *document);
 extern void batch_free(Batch *batch);
@@ -191,6 +216,21 @@ typedef void (*Step)(void *state, Batch *batch);
 
 extern void pipeline(Files *files, Step work, Step take, void *state);
 
+/* ---- Texts that are read again (texts.c) --------------------------------- */
+
+/* The texts of all records of files, which are read again where they lie. */
+typedef struct Texts
+{
+	const Files *files;
+	Buffer place;          /* Place: of each */
+	Buffer digest;         /* uint64_t: of each */
+	struct Reader *reader; /* of each thread */
+	neardup_evidence evidence;
+} Texts;
+
+extern void texts_add(Texts *texts, const Batch *batch);
+extern const neardup_evidence *texts_done(Texts *texts, const neardup_signer *signer);
+
 /* ---- The order of records (best.c) --------------------------------------- */
 
 /* The values of the field of --best of all records. */
@@ -210,6 +250,7 @@ extern const char **best_keys(const Best *best);
 
 extern neardup_signer *new_signer(neardup_session *session, neardup_kind kind);
 extern neardup_kind kind_of_options(void);
+extern bool texts_decide(void);
 extern void write_head(const Batch *batch, const char *more);
 /* ---- Values of all records (spool.c) ------------------------------------- */
 
@@ -222,6 +263,7 @@ typedef struct Spool
 	bool reads;     /* has it been read? */
 } Spool;
 
+extern void write_at(int file, const void *bytes, size_t length, uint64_t place);
 extern void spool_put(Spool *spool, const void *bytes, size_t length);
 extern const uint8_t *spool_get(Spool *spool, uint64_t start, size_t length);
 extern void spool_free(Spool *spool);

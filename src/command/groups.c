@@ -15,6 +15,7 @@ typedef struct Corpus
 	Files *files;
 	neardup_values values;
 	Spool out;   /* their bytes */
+	Texts texts; /* if they decide */
 	Buffer size; /* uint64_t: of each; then where each ends */
 	Buffer id;   /* ids, each with a zero behind it, unless they are the numbers of records */
 	const char **id_at;
@@ -80,6 +81,34 @@ write_pair(FILE *file, const Corpus *corpus, uint32_t a, const Corpus *other, ui
 
 /* ---- Reading ------------------------------------------------------------ */
 
+/* Makes the value of a text; returns its length. */
+static uint64_t
+make_value(Batch *batch, const neardup_signer *signer, const Document *document)
+{
+	const int64_t entry[] = {0, document->length};
+	const neardup_column text = {.count = 1,
+								 .entry = entry,
+								 .width = sizeof(*entry),
+								 .data = (const uint8_t *) document->text};
+	size_t size = neardup_signature_size(signer);
+	neardup_bytes value;
+	uint64_t digest;
+
+	if (size > 0)
+	{
+		check(batch->session,
+			  neardup_sign_column(batch->session, signer, &text, NULL,
+								  (uint8_t *) extend(&batch->out, size), NULL, NULL, &digest));
+		put(&batch->digest, &digest, sizeof(digest));
+		return size;
+	}
+	check(batch->session,
+		  neardup_sign(batch->session, signer, document->text, document->length, &value));
+	put(&batch->out, value.bytes, value.length);
+	neardup_free(batch->session, value.bytes);
+	return value.length;
+}
+
 /* Makes the values of a batch. */
 static void
 make_values(void *state, Batch *batch)
@@ -89,17 +118,11 @@ make_values(void *state, Batch *batch)
 
 	while (next_document(batch, &document))
 	{
-		neardup_bytes value;
-		uint64_t length;
+		uint64_t length = make_value(batch, corpus->signer, &document);
 
-		check(batch->session,
-			  neardup_sign(batch->session, corpus->signer, document.text, document.length, &value));
-		length = value.length;
-		put(&batch->out, value.bytes, value.length);
 		put(&batch->size, &length, sizeof(length));
 		put(&batch->best, document.best, strlen(document.best) + 1);
 		put(&batch->id, document.id, is_numbered(batch) ? 0 : strlen(document.id) + 1);
-		neardup_free(batch->session, value.bytes);
 	}
 }
 
@@ -112,6 +135,8 @@ keep_values(void *state, Batch *batch)
 	spool_put(&corpus->out, batch->out.bytes, batch->out.length);
 	put(&corpus->size, batch->size.bytes, batch->size.length);
 	put(&corpus->id, batch->id.bytes, batch->id.length);
+	if (texts_decide())
+		texts_add(&corpus->texts, batch);
 	if (options.field[BEST] != NULL)
 		best_add(&corpus->best, batch);
 }
@@ -128,16 +153,18 @@ read_value(void *state, size_t record, const uint8_t **value, size_t *length)
 	return true;
 }
 
-/* Reads and signs all records of files. */
+/* Reads and signs all records of files, which are read again if `twice`, or if texts decide. */
 static Corpus *
-read_corpus(const neardup_signer *signer, char **names, bool twice)
+read_corpus(neardup_session *session, const neardup_signer *signer, char **names, bool twice)
 {
 	Corpus *corpus = resize(NULL, NULL, sizeof(Corpus));
 	uint64_t *end;
 	size_t count;
 	const char *id;
 
-	*corpus = (Corpus){.signer = signer, .files = files_open(names, options.format, twice)};
+	*corpus = (Corpus){.signer = signer,
+					   .files = files_open(names, options.format, twice || texts_decide())};
+	corpus->texts.files = corpus->files;
 	put(&corpus->size, &(uint64_t){0}, sizeof(uint64_t));
 	pipeline(corpus->files, make_values, keep_values, corpus);
 	count = corpus->size.length / sizeof(uint64_t) - 1;
@@ -157,21 +184,25 @@ read_corpus(const neardup_signer *signer, char **names, bool twice)
 									  .count = count,
 									  .read = read_value,
 									  .state = corpus};
+	if (texts_decide())
+		corpus->values.evidence =
+			texts_done(&corpus->texts, new_signer(session, NEARDUP_SHINGLES));
 	return corpus;
 }
 
 /* Returns the records of --against, whose text and id have the same names, or NULL. */
-static const Corpus *
-read_against(const neardup_signer *signer)
+static Corpus *
+read_against(neardup_session *session, const neardup_signer *signer)
 {
-	const Corpus *against;
-	char *names[] = {(char *) options.against, NULL};
+	static char *names[2];
+	Corpus *against;
 	const char *best = options.field[BEST];
 
 	if (options.against == NULL)
 		return NULL;
+	names[0] = (char *) options.against;
 	options.field[BEST] = NULL;
-	against = read_corpus(signer, names, false);
+	against = read_corpus(session, signer, names, false);
 	options.field[BEST] = best;
 	return against;
 }
@@ -201,8 +232,8 @@ command_pairs(void)
 {
 	neardup_session *session = new_session();
 	neardup_signer *signer = new_signer(session, kind_of_options());
-	const Corpus *corpus = read_corpus(signer, options.files, false);
-	const Corpus *against = read_against(signer);
+	const Corpus *corpus = read_corpus(session, signer, options.files, false);
+	const Corpus *against = read_against(session, signer);
 	Sides sides = {corpus, against != NULL ? against : corpus};
 
 	options.join.memory = memory_for_join();
@@ -293,7 +324,7 @@ command_clusters(void)
 {
 	neardup_session *session = new_session();
 	const Corpus *corpus =
-		read_corpus(new_signer(session, kind_of_options()), options.files, false);
+		read_corpus(session, new_signer(session, kind_of_options()), options.files, false);
 	Clusters clusters = find_clusters(session, corpus, NULL, NULL);
 	uint32_t *size = resize(NULL, NULL, corpus->values.count * sizeof(uint32_t) + 1);
 	char text[16];
@@ -355,11 +386,36 @@ write_kept(void *state, Batch *batch)
 	}
 }
 
-/* Marks what goes; writes the record, what it is similar to, how much, and which of two reasons. */
-static void
-drop(FILE *report, const Corpus *corpus, const Corpus *keepers, const Clusters *clusters,
-	 const char *reason, bool *goes)
+/* Returns how similar two records are by their signatures. */
+static double
+estimate(neardup_session *session, Corpus *corpus, uint32_t a, Corpus *other, uint32_t b)
 {
+	static Buffer first;
+	neardup_comparison comparison;
+	const uint8_t *value;
+	size_t length;
+
+	read_value(corpus, a, &value, &length);
+	first.length = 0;
+	put(&first, value, length);
+	read_value(other, b, &value, &length);
+	check(session,
+		  neardup_compare(session, corpus->values.kind, first.bytes, first.length, value, length,
+						  &comparison));
+	return comparison.similarity;
+}
+
+/*
+ * Marks what goes.  Reports the record, what it is similar to, how much, which of two reasons, and
+ * whether texts or signatures say so; if texts do, how similar they are by their signatures.
+ */
+static void
+drop(neardup_session *session, FILE *report, Corpus *corpus, Corpus *keepers,
+	 const Clusters *clusters, const char *reason, bool *goes)
+{
+	bool exact = texts_decide();
+	Buffer more = {0};
+
 	for (uint32_t i = 0; i < corpus->values.count; i++)
 	{
 		uint32_t keeper = clusters->keeper[i];
@@ -367,9 +423,16 @@ drop(FILE *report, const Corpus *corpus, const Corpus *keepers, const Clusters *
 		if (keeper == NEARDUP_NO_KEEPER || (keepers == corpus && keeper == i))
 			continue;
 		goes[i] = true;
-		if (report != NULL)
-			write_pair(report, corpus, i, keepers, keeper, clusters->similarity[i], reason);
+		if (report == NULL)
+			continue;
+		more.length = 0;
+		put_text(&more, "\t%s\t%s", reason, exact || options.shingles ? "texts" : "signatures");
+		if (exact)
+			put_similarity(&more, estimate(session, corpus, i, keepers, keeper));
+		put(&more, "", 1);
+		write_pair(report, corpus, i, keepers, keeper, clusters->similarity[i], more.bytes);
 	}
+	resize(NULL, more.bytes, 0);
 }
 
 /* neardup dedupe: writes the records that stay. */
@@ -382,14 +445,14 @@ command_dedupe(void)
 	Clusters taken = {NULL, NULL};
 	Clusters clusters;
 	Corpus *corpus;
-	const Corpus *against;
+	Corpus *against;
 	bool *goes;
 	Kept kept;
 
 	if (options.report != NULL && report == NULL)
 		fail(EXIT_INPUT, "could not open \"%s\": %s", options.report, strerror(errno));
-	corpus = read_corpus(signer, options.files, true);
-	against = read_against(signer);
+	corpus = read_corpus(session, signer, options.files, true);
+	against = read_against(session, signer);
 	/* What the report had goes only now.  A pipe has nothing to lose. */
 	if (report != NULL && ftruncate(fileno(report), 0) != 0 && errno != EINVAL)
 		fail(EXIT_INPUT, "could not write \"%s\": %s", options.report, strerror(errno));
@@ -398,10 +461,10 @@ command_dedupe(void)
 	if (against != NULL)
 	{
 		taken = find_clusters(session, corpus, against, NULL);
-		drop(report, corpus, against, &taken, "\tagainst", goes);
+		drop(session, report, corpus, against, &taken, "against", goes);
 	}
 	clusters = find_clusters(session, corpus, NULL, taken.keeper);
-	drop(report, corpus, corpus, &clusters, "\tduplicate", goes);
+	drop(session, report, corpus, corpus, &clusters, "duplicate", goes);
 	if (report != NULL && fclose(report) != 0)
 		fail(EXIT_INPUT, "could not write \"%s\": %s", options.report, strerror(errno));
 	spool_free(&corpus->out);

@@ -239,6 +239,13 @@ find_packing(Input *input)
 		fail(EXIT_RESOURCES, "out of memory");
 }
 
+/* Opens a file, or its copy, for reading at any place. */
+int
+open_input(const char *name, int copy)
+{
+	return copy >= 0 ? dup(copy) : open_file(name);
+}
+
 /* Opens a file, or its copy, whose status it sets. */
 Input *
 input_open(const char *name, int copy, struct stat *status)
@@ -247,7 +254,7 @@ input_open(const char *name, int copy, struct stat *status)
 
 	memset(input, 0, sizeof(Input));
 	input->name = name;
-	input->fd = copy >= 0 ? dup(copy) : open_file(name);
+	input->fd = open_input(name, copy);
 	if (copy >= 0)
 		lseek(copy, 0, SEEK_SET);
 	fstat(input->fd, status);
@@ -255,6 +262,13 @@ input_open(const char *name, int copy, struct stat *status)
 	refuse_foreign(name, input->block, input->end);
 	find_packing(input);
 	return input;
+}
+
+/* Are the bytes of a file those that are read? */
+bool
+input_is_plain(const Input *input)
+{
+	return input->packing == PLAIN;
 }
 
 /* ---- Reading ------------------------------------------------------------ */

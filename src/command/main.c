@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-Options options = {.field = {"text"}, .format = FORMAT_AUTO};
+Options options = {.field = {"text"}, .format = FORMAT_AUTO, .decide = -1};
 
 /* ---- Errors, memory and bytes ------------------------------------------- */
 
@@ -188,6 +188,12 @@ static const Option known[] =
 	  &options.join.containment, "pairs, clusters and dedupe"},
 	 {'U', "multiset", NULL, "with --shingles: compares multisets", &options.join.multiset,
 	  "pairs, clusters and dedupe"},
+	 {'d', "decide", "texts|signatures",
+	  "what decides: the shingles of the texts, the default of dedupe with minhash; or the estimate",
+	  &options.decide, "pairs, clusters and dedupe"},
+	 {'c', "contained", "SHARE",
+	  "a record goes if at least this share of its shingles is in the one that stays, above 0, at most 1; --threshold says which are looked at",
+	  &options.join.contained, "pairs, clusters and dedupe", 1e-9, 1},
 	 {'N', "nearest", NULL, "joins the most similar keeper, not the first", &options.join.nearest,
 	  "clusters and dedupe"},
 	 {'a', "against", "FILE", "compares with its records; dedupe: what is similar to one goes",
@@ -303,14 +309,34 @@ option_of(int letter)
 	return NULL;
 }
 
+/* Decides by texts or signatures as the options say, or as a command does if they do not. */
+static void
+check_decision(bool given, const char *command)
+{
+	neardup_kind kind = kind_of_options();
+
+	if (given && kind == NEARDUP_SHINGLES)
+		fail(EXIT_USAGE, "--shingles compares texts as --decide texts does: leave one out");
+	if (options.decide == DECIDE_TEXTS && kind == NEARDUP_SIMHASH)
+		fail(EXIT_USAGE,
+			 "--decide texts is for minhash: a simhash estimates no resemblance of shingles");
+	if (!given)
+		options.decide = strcmp(command, "dedupe") == 0 || options.join.contained > 0 ?
+			DECIDE_TEXTS :
+			DECIDE_SIGNATURES;
+	if (options.join.contained > 0 && !texts_decide())
+		fail(EXIT_USAGE, "--contained is for minhash with --decide texts; --shingles has --containment");
+}
+
 /* Fails if options that were given have no meaning together. */
 static void
-check_options(const bool *given)
+check_options(const bool *given, const char *command)
 {
 	static const char of_records[] = "fIBb";
 
 	if ((options.minhash != NULL) + (options.simhash != NULL) + options.shingles > 1)
 		fail(EXIT_USAGE, "--minhash, --simhash and --shingles exclude each other");
+	check_decision(given['d'], command);
 	if (options.format != FORMAT_FILES)
 		return;
 	for (const char *letter = of_records; *letter != '\0'; letter++)
@@ -361,7 +387,7 @@ read_options(int count, char **arguments)
 				 option->most > 0 ? option->help : option->value);
 		given[letter] = true;
 	}
-	check_options(given);
+	check_options(given, arguments[0]);
 	options.files = arguments[optind] != NULL ? arguments + optind : standard;
 	options.join.jobs = options.jobs;
 }

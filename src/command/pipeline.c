@@ -35,7 +35,8 @@ run(void *state)
 		pthread_mutex_unlock(&pipeline->reading);
 		if (!more)
 			break;
-		batch.out.length = batch.size.length = batch.id.length = batch.best.length = 0;
+		batch.out.length = batch.size.length = batch.digest.length = 0;
+		batch.id.length = batch.best.length = 0;
 		pipeline->work(pipeline->state, &batch);
 		pthread_mutex_lock(&pipeline->taking);
 		while (pipeline->turn != number)

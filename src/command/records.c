@@ -19,6 +19,10 @@ struct Files
 	int format;
 	struct stat *status; /* of each, when it was opened first */
 	bool again;          /* they are read for the second time */
+	bool plain;          /* the open file is not packed */
+	uint64_t place;      /* of the next batch in it */
+	int packed;          /* a temporary file with what packed files hold, or -1 */
+	uint64_t packed_end;
 	Input *input;        /* the open file, or NULL */
 	bool whole; /* records are written as they are read, so their columns must be the same */
 	bool head;  /* the names of columns come next */
@@ -62,6 +66,7 @@ files_open(char **names, int format, bool twice)
 	int count = 0;
 
 	memset(files, 0, sizeof(Files));
+	files->packed = -1;
 	files->names = names;
 	files->whole = twice || options.output == OUTPUT_RECORDS;
 	files->format = format != FORMAT_AUTO ? format : format_of(*files->names);
@@ -86,6 +91,30 @@ files_rewind(Files *files)
 	files->records = files->done = files->bytes = 0;
 }
 
+/* Fails if a file has not the status that it had first. */
+static void
+check_unchanged(const char *name, const struct stat *status, const struct stat *first)
+{
+	if (status->st_ino != first->st_ino || status->st_size != first->st_size ||
+		memcmp(&status->st_mtim, &first->st_mtim, sizeof(status->st_mtim)) != 0)
+		fail(EXIT_INPUT, "could not read \"%s\": it has changed since it was read first", name);
+}
+
+/* Opens a file that was read, or the copy of packed files, and returns its descriptor. */
+int
+files_reopen(const Files *files, int source)
+{
+	struct stat status;
+	int file;
+
+	if (source == PACKED_FILES)
+		return dup(files->packed);
+	file = open_input(files->names[source], files->copy[source]);
+	fstat(file, &status);
+	check_unchanged(files->names[source], &status, files->status + source);
+	return file;
+}
+
 /* Opens the next file; returns false if there is none. */
 static bool
 open_next(Files *files)
@@ -97,10 +126,10 @@ open_next(Files *files)
 	if (name == NULL)
 		return false;
 	files->input = input_open(name, files->copy[files->next++], &status);
-	if (files->again &&
-		(status.st_ino != first->st_ino || status.st_size != first->st_size ||
-		 memcmp(&status.st_mtim, &first->st_mtim, sizeof(status.st_mtim)) != 0))
-		fail(EXIT_INPUT, "could not read \"%s\": it has changed since it was read first", name);
+	files->plain = input_is_plain(files->input);
+	files->place = 0;
+	if (files->again)
+		check_unchanged(name, &status, first);
 	*first = status;
 	files->head = files->format == FORMAT_CSV || files->format == FORMAT_TSV;
 	return true;
@@ -260,6 +289,30 @@ add_record(Files *files, Batch *batch, size_t start, size_t end)
 		put(&batch->record, &record, sizeof(record));
 }
 
+/* Prepares a batch for records of the files. */
+void
+files_begin_batch(const Files *files, Batch *batch)
+{
+	batch->format = files->format;
+	memcpy(batch->column, files->column, sizeof(files->column));
+	batch->columns = files->count;
+}
+
+/* Notes where the data of a batch lie; copies them if they are packed, and will be read again. */
+static void
+place_batch(Files *files, Batch *batch)
+{
+	batch->source = files->plain ? files->next - 1 : PACKED_FILES;
+	batch->place = files->plain ? files->place : files->packed_end;
+	files->place += batch->data.length;
+	if (files->plain || files->again || !texts_decide())
+		return;
+	if (files->packed < 0)
+		files->packed = temporary_file();
+	write_at(files->packed, batch->data.bytes, batch->data.length, batch->place);
+	files->packed_end += batch->data.length;
+}
+
 /* Fills a batch with the next records of a file; returns false after the last file. */
 bool
 files_next(Files *files, Batch *batch)
@@ -275,7 +328,6 @@ files_next(Files *files, Batch *batch)
 	if (opened && !open_next(files))
 		return false;
 	batch->file = files->names[files->next - 1];
-	batch->format = files->format;
 	batch->head.length = data->length = batch->record.length = batch->next = 0;
 	put(data, files->rest.bytes, files->rest.length);
 	do
@@ -300,8 +352,8 @@ files_next(Files *files, Batch *batch)
 	put(&files->rest, data->bytes + at, data->length - at);
 	memset(extend(data, JSON_PADDING), 0, JSON_PADDING);
 	data->length = at;
-	memcpy(batch->column, files->column, sizeof(files->column));
-	batch->columns = files->count;
+	place_batch(files, batch);
+	files_begin_batch(files, batch);
 	batch->first = files->records;
 	files->records += records_of(batch);
 	return true;
@@ -355,11 +407,11 @@ check_fields(const Files *files)
 void
 batch_free(Batch *batch)
 {
-	Buffer *buffers[] = {&batch->data,     &batch->record,  &batch->out,  &batch->size,
-						 &batch->id,       &batch->best,    &batch->cell, &batch->field[0],
-						 &batch->field[1], &batch->field[2]};
+	Buffer *buffers[] = {&batch->data,     &batch->record,   &batch->out,  &batch->size,
+						 &batch->id,       &batch->best,     &batch->cell, &batch->field[0],
+						 &batch->field[1], &batch->field[2], &batch->digest};
 
-	for (int i = 0; i < 10; i++)
+	for (int i = 0; i < 11; i++)
 		resize(NULL, buffers[i]->bytes, 0);
 	json_free(batch->json);
 }

@@ -20,6 +20,13 @@ kind_of_options(void)
 								  NEARDUP_MINHASH;
 }
 
+/* Do texts decide which records are similar, where signatures only say which may be? */
+bool
+texts_decide(void)
+{
+	return options.decide == DECIDE_TEXTS && kind_of_options() == NEARDUP_MINHASH;
+}
+
 /* Returns the signer of the options, which lives as long as the program. */
 neardup_signer *
 new_signer(neardup_session *session, neardup_kind kind)
@@ -179,17 +186,17 @@ command_sign(void)
 
 /* ---- learn -------------------------------------------------------------- */
 
-typedef struct Texts
+typedef struct TextsToLearn
 {
 	Files *files;
 	Batch batch;
-} Texts;
+} TextsToLearn;
 
 /* A neardup_next. */
 static bool
 next_text(void *state, const char **utf8, size_t *length)
 {
-	Texts *texts = state;
+	TextsToLearn *texts = state;
 	Document document;
 
 	while (!next_document(&texts->batch, &document))
@@ -209,7 +216,7 @@ void
 command_learn(void)
 {
 	neardup_session *session = new_session();
-	Texts texts = {.files = files_open(options.files, options.format, false)};
+	TextsToLearn texts = {.files = files_open(options.files, options.format, false)};
 	neardup_bytes lexicon;
 	neardup_bytes text;
 	neardup_code code;

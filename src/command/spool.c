@@ -14,6 +14,20 @@
 /* Bytes that are read at a time. */
 #define READ_BYTES (256 * 1024)
 
+/* Writes bytes to a place of a temporary file. */
+void
+write_at(int file, const void *bytes, size_t length, uint64_t place)
+{
+	for (size_t done = 0; done < length;)
+	{
+		ssize_t written = pwrite(file, (const char *) bytes + done, length - done, place + done);
+
+		if (written <= 0 && errno != EINTR)
+			fail(EXIT_INPUT, "could not write a temporary file: %s", strerror(errno));
+		done += written > 0 ? written : 0;
+	}
+}
+
 /* Writes what the buffer holds to the file. */
 static void
 flush(Spool *spool)
@@ -22,15 +36,7 @@ flush(Spool *spool)
 
 	if (spool->file == 0)
 		spool->file = temporary_file() + 1;
-	for (size_t done = 0; done < buffer->length;)
-	{
-		ssize_t written = pwrite(spool->file - 1, buffer->bytes + done, buffer->length - done,
-								 spool->start + done);
-
-		if (written <= 0 && errno != EINTR)
-			fail(EXIT_INPUT, "could not write a temporary file: %s", strerror(errno));
-		done += written > 0 ? written : 0;
-	}
+	write_at(spool->file - 1, buffer->bytes, buffer->length, spool->start);
 	spool->start += buffer->length;
 	spool->buffer.length = 0;
 }
@@ -44,12 +50,16 @@ spool_put(Spool *spool, const void *bytes, size_t length)
 		flush(spool);
 }
 
-/* Reads bytes from a place on into the buffer, at least `length` of them. */
+/*
+ * Reads bytes from a place on into the buffer: `length` of them, or more if they follow on those
+ * that were read last.
+ */
 static void
 fill(Spool *spool, uint64_t start, size_t length)
 {
 	Buffer *buffer = &spool->buffer;
-	size_t wanted = length > READ_BYTES ? length : READ_BYTES;
+	bool follows = start - spool->start <= buffer->length;
+	size_t wanted = length > READ_BYTES || !follows ? length : READ_BYTES;
 
 	buffer->length = 0;
 	(void) extend(buffer, wanted);

@@ -92,9 +92,9 @@ call_begin(FunctionCallInfo fcinfo, uint32 absent)
 	if (!PG_ARGISNULL(place))
 		call.verdicts_query = text_to_cstring(PG_GETARG_TEXT_PP(place));
 	options->within = read_within(fcinfo, &call);
-	place = call.place[ARGUMENT_VERIFY];
+	place = call.place[ARGUMENT_CONTAINED];
 	if (!PG_ARGISNULL(place))
-		options->pair.verify = share_argument(fcinfo, place, "verify");
+		options->pair.contained = share_argument(fcinfo, place, "contained");
 	place = place_not_null(fcinfo, &call, ARGUMENT_RECALL, "recall");
 	options->pair.recall = share_argument(fcinfo, place, "recall");
 	if (call_choice(fcinfo, &call, ARGUMENT_MEASURE, "measure", "resemblance", "containment"))

@@ -260,10 +260,10 @@ check_components(const Call *call, bool nearest)
 				 errmsg("method 'components' cannot be combined with \"nearest\""),
 				 errdetail("A connected component has only one keeper."),
 				 errhint("Omit \"nearest\", or use method 'star'.")));
-	if (call->options->pair.measure == MEASURE_CONTAINMENT)
+	if (call->options->pair.measure == MEASURE_CONTAINMENT || call->options->pair.contained > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("method 'components' cannot be combined with measure 'containment'"),
+				 errmsg("method 'components' cannot be combined with measure 'containment' or \"contained\""),
 				 errdetail("A short document connects all documents that contain it."),
 				 errhint("Use method 'star'.")));
 }

@@ -6,8 +6,8 @@
  * (join/pairs.h).  That engine finds the pairs of similar documents, or their
  * clusters; the caller turns them back into pairs or clusters of rows.  What only
  * the server has is here: queries and ids, parallel workers (workers.c), classes of rows
- * ("within") and verdicts.  With "verify" the query also returns evidence for each row, a
- * set of shingles by which pairs are verified.  Verdicts are read first; for
+ * ("within") and verdicts.  The query may also return evidence for each row, a set of shingles
+ * beside its signature, which decides on pairs.  Verdicts are read first; for
  * clusters, each row that they name is a document of its own.
  */
 #ifndef NEARDUP_DEDUP_DEDUP_H
@@ -46,19 +46,17 @@ typedef struct Source
 {
 	MemoryContext context;
 	const char *name; /* the argument's name, for messages */
-	const Options *options;
+	Options *options;
 	uint32 row_room;
 	Datum *id;                /* of each row */
 	uint32 *judged;           /* place of the row's id in the verdicts, or NOT_JUDGED */
 	uint32 *judged_row;       /* row of each id in the verdicts, or NO_ROW */
 	bool sets;                /* values are sets of shingles, not signatures */
 	bool shaped;              /* has there been a value, and so a shape? */
-	bool verified;            /* has there been evidence? */
-	SignatureHeader evidence; /* its version and scheme */
 	Documents *documents;
 } Source;
 
-extern Source *source_read(const char *name, const char *query, const Options *options,
+extern Source *source_read(const char *name, const char *query, Options *options,
 						   const Source *like);
 extern void source_end(Source *source);
 extern uint32 *documents_of_rows(const Documents *documents);
@@ -183,7 +181,7 @@ typedef enum CallArgument
 	ARGUMENT_EQUAL,
 	ARGUMENT_METHOD,
 	ARGUMENT_NEAREST,
-	ARGUMENT_VERIFY,
+	ARGUMENT_CONTAINED,
 	ARGUMENT_RECALL,
 	ARGUMENT_MEASURE,
 	ARGUMENT_VERDICTS,

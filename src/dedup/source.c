@@ -174,11 +174,7 @@ take_evidence(Source *source, Datum value, Bag *bag, DocumentRow *row)
 {
 	Shingles *shingles = shingles_of_datum(value);
 
-	if (!source->verified)
-		source->evidence =
-			(SignatureHeader){.version = shingles->version, .scheme = shingles->scheme};
-	source->verified = true;
-	check_recipe(source, &source->evidence, shingles);
+	check_recipe(source, &source->documents->shape, shingles);
 	*bag = shingles_bag(shingles);
 	row->evidence = bag;
 }
@@ -190,7 +186,7 @@ take_row(void *state, const Datum *values, const bool *nulls)
 	Reader *reader = state;
 	Source *source = reader->source;
 	const Options *options = source->options;
-	bool verified = options->pair.verify > 0;
+	bool evidence = options->pair.evidence;
 	uint32 row = source->documents->rows;
 	MemoryContext old = MemoryContextSwitchTo(source->context);
 	DocumentRow added = {.class = NO_CLASS};
@@ -207,11 +203,11 @@ take_row(void *state, const Datum *values, const bool *nulls)
 		added.class = within_class(options->within, values, nulls);
 	added.alone = options->judged_alone && source->judged[row] != NOT_JUDGED;
 	if ((options->within == NULL || added.class != NO_CLASS) && !nulls[1] &&
-		!(verified && nulls[2]))
+		!(evidence && nulls[2]))
 	{
 		if (source->sets)
 			take_set(source, values[1], &bag, &added);
-		else if (take_signature(source, values[1], &added) && verified)
+		else if (take_signature(source, values[1], &added) && evidence)
 			take_evidence(source, values[2], &bag, &added);
 	}
 	MemoryContextSwitchTo(source->context);
@@ -229,11 +225,8 @@ hint_columns(const Source *source)
 	const char *id = format_type_be(source->options->ids.type);
 	const char *rest = source->options->within == NULL ? "" : ", then the columns of \"within\"";
 
-	if (source->options->pair.verify > 0)
-		return errhint("Return an id of type %s, a signature (minhash or simhash) and shingles%s.",
-					   id, rest);
-	return errhint("Return an id of type %s and a signature (minhash, simhash or shingles)%s.", id,
-				   rest);
+	return errhint("Return an id of type %s and a signature (minhash, simhash or shingles)%s. Shingles beside a minhash decide which rows are similar.",
+				   id, rest);
 }
 
 /* Says in a hint how to make a signature of the second column, or what the query must return. */
@@ -281,42 +274,68 @@ check_id_column(const Source *source, TupleDesc row_type)
 						 get_func_name(source->options->function), format_type_be(type))));
 }
 
+/* Is a column, below a domain, of a type? */
+static bool
+has_type(TupleDesc row_type, int column, Oid type)
+{
+	return getBaseType(TupleDescAttr(row_type, column)->atttypid) == type;
+}
+
+/* Checks what shingles beside the signatures decide, if the query returns any. */
+static void
+check_evidence(const Source *source, TupleDesc row_type, bool evidence, const Source *like)
+{
+	PairOptions *pair = &source->options->pair;
+
+	if (evidence && source->sets)
+		ereport(ERROR,
+				(wrong_column(source->name, row_type, 1),
+				 errdetail("The similarity of shingles is exact, so no others decide."),
+				 errhint("Omit the third column.")));
+	if (evidence &&
+		!has_type(row_type, 1, extension_type(source->options->function, "minhash")))
+		ereport(ERROR,
+				(wrong_column(source->name, row_type, 1),
+				 errdetail("A simhash does not estimate the resemblance of shingles."),
+				 errhint("Return a minhash, such as to_minhash(body), or omit the shingles.")));
+	if (!evidence && pair->contained > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"contained\" needs shingles beside the signatures"),
+				 errhint("Return a third column of type shingles, such as to_shingles(body).")));
+	if (like != NULL && evidence != pair->evidence)
+		ereport(ERROR,
+				(wrong_columns(source->name, row_type, row_type->natts + pair->evidence - evidence),
+				 errdetail("Both queries must return shingles beside the signatures, or neither.")));
+	pair->evidence = evidence;
+}
+
 /* Checks the columns before the first row, and learns whether the query returns sets. */
 static void
 check_columns(Source *source, TupleDesc row_type, const Source *like)
 {
-	bool verified = source->options->pair.verify > 0;
-	int first = verified ? 3 : 2;
-	Within *within = source->options->within;
-	int columns = first + (within == NULL ? 0 : within->columns);
-	Oid function = source->options->function;
-	Oid shingles = extension_type(function, "shingles");
+	Options *options = source->options;
+	Within *within = options->within;
+	Oid shingles = extension_type(options->function, "shingles");
+	int columns = 2 + (within == NULL ? 0 : within->columns);
+	bool evidence = row_type->natts == columns + 1 && has_type(row_type, 2, shingles);
 	Oid type;
 
-	if (row_type->natts != columns)
+	if (row_type->natts != columns + evidence)
 		ereport(ERROR, (wrong_columns(source->name, row_type, columns), hint_columns(source)));
 	check_id_column(source, row_type);
 	if (within != NULL)
-		within_columns(within, source->name, row_type, first);
+		within_columns(within, source->name, row_type, 2 + evidence);
 	type = getBaseType(TupleDescAttr(row_type, 1)->atttypid);
 	source->sets = type == shingles;
 	if (!is_signature(source, type))
 		ereport(ERROR, (wrong_column(source->name, row_type, 1), hint_signature(source, row_type)));
-	if (!source->sets && source->options->pair.measure == MEASURE_CONTAINMENT)
+	if (!source->sets && options->pair.measure == MEASURE_CONTAINMENT)
 		ereport(ERROR,
 				(wrong_column(source->name, row_type, 1),
 				 errdetail("A containment estimated from signatures has an error that exceeds most answers."),
 				 errhint("For measure 'containment', return a column of type shingles, such as to_shingles(body).")));
-	if (source->sets && verified)
-		ereport(ERROR,
-				(wrong_column(source->name, row_type, 1),
-				 errdetail("The similarity of shingles is exact, so there is nothing to verify."),
-				 errhint("Omit \"verify\".")));
-	if (verified && getBaseType(TupleDescAttr(row_type, 2)->atttypid) != shingles)
-		ereport(ERROR,
-				(wrong_column(source->name, row_type, 2),
-				 errdetail("Pairs are verified by their shingles."),
-				 errhint("Return a column of type shingles, such as to_shingles(body).")));
+	check_evidence(source, row_type, evidence, like);
 	if (like != NULL && like->sets != source->sets)
 		ereport(ERROR,
 				(wrong_column(source->name, row_type, 1),
@@ -327,7 +346,7 @@ check_columns(Source *source, TupleDesc row_type, const Source *like)
 
 /* Creates an empty source in a memory context of its own. */
 static Source *
-source_begin(const char *name, const Options *options)
+source_begin(const char *name, Options *options)
 {
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "neardup source", ALLOCSET_DEFAULT_SIZES);
@@ -356,11 +375,6 @@ begin_documents(Source *source, const Source *like)
 		documents_begin(&source->options->pair, source->sets, source->options->within != NULL);
 	if (like != NULL && like->shaped)
 		take_shape(source, &like->documents->shape);
-	if (like != NULL)
-	{
-		source->verified = like->verified;
-		source->evidence = like->evidence;
-	}
 	MemoryContextSwitchTo(old);
 }
 
@@ -369,7 +383,7 @@ begin_documents(Source *source, const Source *like)
  * signatures this one must have, or NULL.
  */
 Source *
-source_read(const char *name, const char *query, const Options *options, const Source *like)
+source_read(const char *name, const char *query, Options *options, const Source *like)
 {
 	Source *source = source_begin(name, options);
 	Reader reader = {.source = source, .ascending = true};

@@ -160,7 +160,7 @@ export async function load(wasm) {
 
 	/* Returns where a neardup_values of an array lies. */
 	function putValues(values) {
-		const at = room(32)
+		const at = room(36)
 		const offset = room(8 * (values.length + 1))
 		const bytes = room(values.reduce((sum, value) => sum + value.length, 0))
 		let end = 0
@@ -170,14 +170,14 @@ export async function load(wasm) {
 			end += value.length
 			view().setBigUint64(offset + 8 * (i + 1), BigInt(end), true)
 		})
-		const fields = [values.length > 0 ? kindOf(values[0]) : MINHASH, values.length, bytes, 0, offset, 0, 0, 0]
+		const fields = [values.length > 0 ? kindOf(values[0]) : MINHASH, values.length, bytes, 0, offset, 0, 0, 0, 0]
 		fields.forEach((field, i) => view().setUint32(at + 4 * i, field, true))
 		return at
 	}
 
 	/* Returns where a neardup_options lies. */
 	function putOptions(threshold, { multiset = false, containment = false, nearest = false }) {
-		const at = room(24)
+		const at = room(32)
 
 		view().setFloat64(at, threshold, true)
 		heap().set([multiset, containment, nearest], at + 8)

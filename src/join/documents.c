@@ -15,7 +15,10 @@
 #include "join/join.h"
 
 #define ROOM_MIN 1024
-#define DIGEST_BYTES ((int) sizeof(XXH128_canonical_t))
+
+/* Bytes of a digest of evidence: one that is made here, or one that came with the row. */
+#define DIGEST_BYTES(options) \
+	((options)->read_set == NULL ? sizeof(XXH128_canonical_t) : sizeof(uint64_t))
 
 /* Bytes of a chunk, unless a set is larger. */
 #define CHUNK_BYTES (256 * 1024)
@@ -59,6 +62,20 @@ documents_bag(const Documents *documents, uint32_t document, void **copy)
 
 	*copy = set->in_file ? blobs_get(&documents->store->blobs, set->at.position) : NULL;
 	return bag_of_stored(set->in_file ? *copy : set->at.bag);
+}
+
+/* Returns the evidence of a document; its arrays are the caller's, or in *copy, which is then. */
+Bag
+documents_evidence(const Documents *documents, uint32_t document, void **copy)
+{
+	const DocumentStore *store = documents->store;
+	const PairOptions *options = documents->options;
+
+	*copy = NULL;
+	if (store->evidence == NULL)
+		return options->read_set(options->state, documents, documents->first[document]);
+	*copy = blobs_get(&store->blobs, store->evidence[document]);
+	return bag_of_stored(*copy);
 }
 
 /* Returns memory in the chunks. */
@@ -240,7 +257,7 @@ reserve_document(Documents *documents)
 	store->alone = host_realloc(store->alone, room * sizeof(bool));
 	if (documents->sets)
 		store->set = host_realloc(store->set, room * sizeof(StoredSet));
-	if (documents->options->verify > 0)
+	if (documents->options->evidence && documents->options->read_set == NULL)
 		store->evidence = host_realloc(store->evidence, room * sizeof(uint64_t));
 }
 
@@ -360,7 +377,7 @@ write_digest(const Documents *documents, const StoredBag *evidence, size_t bytes
 
 	XXH128_canonicalFromHash(&canonical,
 							 XXH3_128bits_withSeed(evidence, bytes, documents->store->secret));
-	memcpy(digest, canonical.digest, DIGEST_BYTES);
+	memcpy(digest, canonical.digest, sizeof(canonical.digest));
 }
 
 /* Prepares for records of the first signature's size, as many as memory can hold and join. */
@@ -373,7 +390,7 @@ begin_records(Documents *documents)
 	int b = signature_bits(&documents->shape);
 	size_t limit;
 
-	records->stride = JOIN_STRIDE(k, b) + (options->verify > 0 ? DIGEST_BYTES : 0);
+	records->stride = JOIN_STRIDE(k, b) + (options->evidence ? DIGEST_BYTES(options) : 0);
 	limit = DOCUMENT_MEMORY(options) / options->sides / (records->stride + join_bytes(k, b));
 	records->limit = (uint32_t) Max(DOCUMENTS_MIN, Min(limit, NO_DOCUMENT / 2));
 }
@@ -389,6 +406,7 @@ add_signature(Documents *documents, const DocumentRow *row)
 	StoredBag *stored = NULL;
 	Sought sought = {documents, documents->rows - 1, row->alone, NULL, NULL};
 	uint8_t *record;
+	uint8_t *digest;
 
 	if (records->stride == 0)
 		begin_records(documents);
@@ -396,13 +414,16 @@ add_signature(Documents *documents, const DocumentRow *row)
 		flush_signatures(documents);
 	sought.record = record = records_next(records);
 	memcpy(record, row->symbols, signature_symbol_bytes(&documents->shape));
+	digest = record + records->stride - DIGEST_BYTES(documents->options);
 	if (evidence != NULL)
 	{
 		stored = host_alloc(bytes);
 		memset(stored, 0, sizeof(StoredBag));
 		store_bag(stored, evidence);
-		write_digest(documents, stored, bytes, record + records->stride - DIGEST_BYTES);
+		write_digest(documents, stored, bytes, digest);
 	}
+	else if (documents->options->evidence)
+		memcpy(digest, &row->digest, sizeof(row->digest));
 	if (add_to_document(&sought, documents))
 	{
 		records->count++;
@@ -509,22 +530,6 @@ documents_end(Documents *documents)
 
 /* ---- Similarity -------------------------------------------------------------- */
 
-/* Returns the resemblance of two documents by their evidence. */
-double
-evidence_similarity(const Documents *left, uint32_t a, const Documents *right, uint32_t b)
-{
-	StoredBag *x = blobs_get(&left->store->blobs, left->store->evidence[a]);
-	StoredBag *y = blobs_get(&right->store->blobs, right->store->evidence[b]);
-	Bag bag_x = bag_of_stored(x);
-	Bag bag_y = bag_of_stored(y);
-	double similarity =
-		bag_similarity(&bag_x, &bag_y, MEASURE_RESEMBLANCE, left->options->multiset);
-
-	host_free(x);
-	host_free(y);
-	return similarity;
-}
-
 /* Returns the similarity of two sets. */
 static double
 sets_similarity(const Documents *left, uint32_t a, const Documents *right, uint32_t b)
@@ -549,7 +554,7 @@ documents_similarity(const Documents *left, uint32_t a, const Documents *right, 
 
 	if (left == right && a == b)
 		return 1;
-	if (left->options->verify > 0)
+	if (left->options->evidence)
 		return evidence_similarity(left, a, right, b);
 	if (left->sets)
 		return sets_similarity(left, a, right, b);

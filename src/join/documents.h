@@ -50,13 +50,13 @@ typedef struct DocumentStore
 	uint32_t base;      /* they alone are in memory */
 	uint64_t secret;    /* of digests */
 	bool *alone;        /* of each document */
-	Records records;    /* signatures: symbols, then a digest of the evidence */
+	Records records;    /* signatures: symbols, then a digest of the evidence, if there is any */
 	StoredSet *set;     /* sets */
 	Chunk *chunks;      /* of the sets in memory */
 	uint64_t elements;  /* of these sets */
 	uint64_t limit;     /* elements that memory may hold and join */
 	uint32_t flushed;   /* the first sets, in blobs */
-	uint64_t *evidence; /* of each document, its position in blobs */
+	uint64_t *evidence; /* of each document, its position in blobs; NULL: it is read, or none */
 	Blobs blobs;        /* evidence, or sets that outgrew memory */
 } DocumentStore;
 
@@ -79,7 +79,17 @@ extern bool join_lists(const DocumentList *left, const DocumentList *right, uint
 extern bool join_classes(const DocumentList *left, const DocumentList *right, uint64_t most,
 						 PairSink sink, void *state);
 extern Bag documents_bag(const Documents *documents, uint32_t document, void **copy);
+extern Bag documents_evidence(const Documents *documents, uint32_t document, void **copy);
 extern double evidence_similarity(const Documents *left, uint32_t a, const Documents *right,
 								  uint32_t b);
+
+/* ---- Pairs judged by their evidence (evidence.c) --------------------------- */
+
+typedef struct Judge Judge;
+
+extern int candidate_radius(const PairOptions *options, const SignatureHeader *shape);
+extern Judge *judge_begin(const DocumentList *left, const DocumentList *right);
+extern bool judge_pair(Judge *judge, uint32_t a, uint32_t b, double *similarity);
+extern void judge_end(Judge *judge);
 
 #endif

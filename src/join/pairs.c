@@ -2,8 +2,9 @@
  * pairs.c: joins of documents, of both kinds, in memory and by way of files.
  *
  * Signatures are joined by join.c, by way of files (spread.c) if memory does not hold them; sets
- * are joined by sets.c, by way of files (set_spread.c) if memory does not hold them.  Pairs are
- * then compared by their evidence, if there is any.
+ * are joined by sets.c, by way of files (set_spread.c) if memory does not hold them.  Evidence
+ * that is kept judges pairs where they are taken, since only that process has it; evidence that is
+ * read, where they are found.
  */
 #include "join/pairs.h"
 
@@ -28,6 +29,7 @@ typedef struct Inside
 	uint8_t *copy[2];  /* of signatures that are not in order, or NULL */
 	SetJoin sets;
 	SetPlan set_plan;
+	bool judges;        /* evidence is read where parts run */
 	Bag *bag[2];        /* sets of the lists */
 	void **bag_copy[2]; /* of those in a file */
 	uint64_t elements;  /* of the sets */
@@ -138,7 +140,7 @@ plan_signatures(Inside *inside, JoinSide left, JoinSide right)
 	inside->shape = *shape;
 	inside->spread.symbols = (SymbolJoin){.k = shape->k,
 										  .b = signature_bits(shape),
-										  .h = signature_radius(shape, options->threshold),
+										  .h = candidate_radius(options, shape),
 										  .stride = documents->store->records.stride,
 										  .recall = options->recall,
 										  .left = left,
@@ -541,6 +543,24 @@ next_part(void *state)
 	return turn->part < join->parts ? turn->part : -1;
 }
 
+/* Pairs that evidence judges before they are passed on. */
+typedef struct Judging
+{
+	Judge *judge;
+	PairSink sink;
+	void *state;
+} Judging;
+
+/* A PairSink for places. */
+static bool
+pass_similar(void *state, uint32_t a, uint32_t b, double similarity)
+{
+	const Judging *judging = state;
+
+	return !judge_pair(judging->judge, a, b, &similarity) ||
+		judging->sink(judging->state, a, b, similarity);
+}
+
 /* Joins the parts that run->next returns.  Returns false if the sink ended the join. */
 bool
 pairs_run(const PairJoin *join, const PairRun *run)
@@ -548,6 +568,8 @@ pairs_run(const PairJoin *join, const PairRun *run)
 	const Inside *inside = (const Inside *) join;
 	PairRun own = *run;
 	Turn turn = {inside, false, -1};
+	Judging judging = {NULL, run->sink, run->state};
+	bool goes_on;
 
 	own.reports = turn.reports = run->reports && inside->options->progress != NULL;
 	if (own.next == NULL)
@@ -555,7 +577,15 @@ pairs_run(const PairJoin *join, const PairRun *run)
 		own.next = next_part;
 		own.next_state = &turn;
 	}
-	return pair_kinds[inside->kind].run(inside, &own);
+	if (inside->judges)
+	{
+		judging.judge = judge_begin(inside->list[0], inside->list[1]);
+		own.sink = pass_similar;
+		own.state = &judging;
+	}
+	goes_on = pair_kinds[inside->kind].run(inside, &own);
+	judge_end(judging.judge);
+	return goes_on;
 }
 
 /* ---- Finding pairs -------------------------------------------------------------- */
@@ -565,30 +595,23 @@ typedef struct Taker
 {
 	const DocumentList *left;
 	const DocumentList *right;
+	Judge *judge; /* of pairs that come unjudged; or NULL */
 	PairSink sink;
 	void *state;
 	bool stopped; /* by the sink */
 } Taker;
 
-/* A PairSink for places: passes the documents on unless their evidence is not similar enough. */
+/* A PairSink for places: passes the documents on unless their evidence is not similar. */
 static bool
 take_places(void *state, uint32_t a, uint32_t b, double similarity)
 {
 	Taker *taker = state;
-	const Documents *left = taker->left->documents;
-	const Documents *right = taker->right->documents;
-	const PairOptions *options = left->options;
 
-	a = list_at(taker->left, a);
-	b = list_at(taker->right, b);
-	if (options->verify > 0)
-	{
-		similarity = evidence_similarity(left, a, right, b);
-		if (similarity < options->verify)
-			return true;
-	}
-	options->stats->pairs++;
-	taker->stopped = !taker->sink(taker->state, a, b, similarity);
+	if (taker->judge != NULL && !judge_pair(taker->judge, a, b, &similarity))
+		return true;
+	taker->left->documents->options->stats->pairs++;
+	taker->stopped = !taker->sink(taker->state, list_at(taker->left, a), list_at(taker->right, b),
+								  similarity);
 	return !taker->stopped;
 }
 
@@ -625,10 +648,14 @@ join_lists(const DocumentList *left, const DocumentList *right, uint64_t most, P
 	inside->list[1] = right;
 	inside->join.memory = DOCUMENT_MEMORY(inside->options);
 	inside->join.most = most;
+	inside->judges = inside->options->evidence && inside->options->read_set != NULL;
+	if (inside->options->evidence && !inside->judges)
+		taker.judge = judge_begin(left, right);
 	inside->kind = (left->documents->sets ? 2 : 0) + (needs_files(inside) ? 1 : 0);
 	pair_kinds[inside->kind].begin(inside);
 	run_join(&inside->join, &taker);
 	pair_kinds[inside->kind].end(inside);
+	judge_end(taker.judge);
 	inside->options->stats->joins++;
 	host_free(inside);
 	return !taker.stopped;

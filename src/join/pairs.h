@@ -5,6 +5,10 @@
  * thousands of copies cost no more than one; documents are numbered in the order of their first
  * rows.  A value is a signature or a set.  Documents that outgrow memory go to temporary files.
  *
+ * Signatures only estimate.  Where sets belong to them, the evidence, pairs that may be similar are
+ * candidates, and their sets decide: exactly, but for the pairs that are no candidates, one in
+ * 30,000 of those that lie just at the threshold.
+ *
  * pairs_join() passes the pairs of similar documents of one list or two.  It makes a join, of
  * signatures or of sets, in memory or by way of files, which is done in parts.  A runner may give
  * the parts to threads or processes: pairs_arrays() lists what they read, pairs_attach() makes
@@ -27,6 +31,7 @@
 /* ---- Options and counts ---------------------------------------------------- */
 
 typedef struct PairJoin PairJoin;
+struct Documents;
 
 /*
  * Takes a pair: a is of the first list, b of the second; within one list a comes before b.
@@ -54,13 +59,18 @@ typedef struct PairOptions
 {
 	double threshold; /* above 0, at most 1 */
 	double recall;    /* probability to find a pair of signatures at the threshold; 1: find all */
-	double verify;    /* least resemblance of the evidence; 0 if there is none */
+	bool evidence;    /* sets that belong to the signatures decide which documents are similar */
+	double contained; /* then, if above 0, a document is similar to one before, or to a keeper,
+						 that has at least this share of it */
 	bool multiset;    /* compare sets as multisets */
 	Measure measure;
 	size_t memory; /* bytes that documents and a join may take, about ... */
 	int sides;     /* ... of this number of documents, 1 or 2 */
 	/* Runs a join and passes its pairs on, as pairs_run() does.  NULL: this thread does it. */
 	void (*run)(void *state, PairJoin *join, PairSink sink, void *sink_state);
+	/* Reads the set of a row, whose arrays are the caller's, where parts of a join run.  NULL: rows
+	   bring their sets along. */
+	Bag (*read_set)(void *state, const struct Documents *documents, uint32_t row);
 	/* Is called while a join runs, with the number of parts that are done; or NULL. */
 	void (*progress)(void *state, int done, int parts);
 	/* Is called when documents outgrow memory, with the bytes that would hold them; or NULL. */
@@ -104,6 +114,7 @@ typedef struct DocumentRow
 	const uint8_t *symbols; /* of a signature of the documents' shape, or NULL */
 	const Bag *bag;         /* a set, or NULL */
 	const Bag *evidence;    /* a set that belongs to the signature, or NULL */
+	uint64_t digest;        /* of such a set that can be read: equal sets have equal ones */
 } DocumentRow;
 
 extern Documents *documents_begin(const PairOptions *options, bool sets, bool classes);

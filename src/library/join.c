@@ -25,6 +25,8 @@ typedef struct Call
 	PairStats stats;
 	neardup_session *session;
 	int jobs;
+	const neardup_values *values[2];
+	uint64_t *end[2]; /* of their columns of texts: the place behind each */
 	Documents *documents;
 	Documents *against; /* or NULL */
 } Call;
@@ -207,6 +209,7 @@ run_join(void *state, PairJoin *join, PairSink sink, void *sink_state)
 	for (int i = 0; i < jobs; i++)
 	{
 		workers[i].session.host = call->session->host;
+		workers[i].session.thread = i;
 		workers[i].shared = &shared;
 	}
 	while (threads < jobs &&
@@ -221,11 +224,18 @@ run_join(void *state, PairJoin *join, PairSink sink, void *sink_state)
 
 /* ---- Documents ---------------------------------------------------------- */
 
+/* Returns the place of a row. */
+static size_t
+place_of(const neardup_values *values, uint32_t row)
+{
+	return values->chosen != NULL ? values->chosen[row] : row;
+}
+
 /* Reads a value. */
 static Value
 value_at(const neardup_values *values, uint32_t row)
 {
-	size_t number = values->chosen != NULL ? values->chosen[row] : row;
+	size_t number = place_of(values, row);
 	bool varies = values->offset != NULL;
 	uint64_t start = varies ? values->offset[number] : number * values->size;
 	uint64_t end = varies ? values->offset[number + 1] : start + values->size;
@@ -237,9 +247,93 @@ value_at(const neardup_values *values, uint32_t row)
 	return value_read(values->kind, value, length, false);
 }
 
-/* Adds a value to documents. */
+/* Returns the text at a place of some columns. */
+static ColumnText
+text_of_columns(const neardup_evidence *evidence, const uint64_t *end, size_t place)
+{
+	size_t low = 0;
+	size_t high = evidence->columns;
+
+	while (low < high)
+	{
+		size_t middle = (low + high) / 2;
+
+		if (end[middle] > place)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	if (low == evidence->columns)
+		session_fail(NEARDUP_INVALID, "the columns have no text %zu", place);
+	return text_at(evidence->texts + low, place - (end[low] - evidence->texts[low].count));
+}
+
+/* Returns the evidence of a row of one of the sides. */
+static Value
+set_of_row(const Call *call, int side, uint32_t row)
+{
+	const neardup_evidence *evidence = call->values[side]->evidence;
+	size_t place = place_of(call->values[side], row);
+	ColumnText text = {NULL, 0};
+
+	if (evidence->sets != NULL)
+		return value_at(evidence->sets, place);
+	if (evidence->read == NULL)
+		text = text_of_columns(evidence, call->end[side], place);
+	else if (!evidence->read(evidence->state, session_thread(), place, &text.utf8, &text.length))
+		session_fail(NEARDUP_NO_FILE, "text %zu could not be read", place);
+	return set_of_text(&evidence->signer->maker, text.utf8, text.length);
+}
+
+/* A function of PairOptions. */
+static Bag
+read_set(void *state, const Documents *documents, uint32_t row)
+{
+	const Call *call = state;
+
+	return set_of_row(call, documents == call->against, row).bag;
+}
+
+/* Fails unless evidence is of what minhashes of a shape estimate. */
 static void
-add_value(Documents *documents, Value *value)
+check_scheme(const SignatureHeader *shape, const SignatureHeader *evidence)
+{
+	char name[2][SCHEME_NAME_SIZE];
+
+	scheme_name(shape->scheme, name[0]);
+	scheme_name(evidence->scheme, name[1]);
+	if (shape->scheme != evidence->scheme)
+		session_fail(NEARDUP_MISMATCH,
+					 "shingles of scheme \"%s\" cannot decide on minhashes of scheme \"%s\"",
+					 name[1], name[0]);
+}
+
+/* Sets a row's digest of the evidence, and its symbols to NULL if that is empty. */
+static void
+add_digest(const Call *call, int side, const Documents *documents, DocumentRow *row)
+{
+	const neardup_values *values = call->values[side];
+	const neardup_evidence *evidence = values->evidence;
+	uint8_t digest[BAG_DIGEST_BYTES];
+	Value set;
+
+	if (evidence->digest != NULL)
+	{
+		row->digest = evidence->digest[place_of(values, documents->rows)];
+		return;
+	}
+	set = set_of_row(call, side, documents->rows);
+	check_scheme(&documents->shape, &set.signature.header);
+	bag_digest(&set.bag, digest);
+	memcpy(&row->digest, digest, sizeof(row->digest));
+	if (set.bag.count == 0)
+		row->symbols = NULL;
+	bag_free(&set.bag);
+}
+
+/* Adds a value, the next one of a side, to documents. */
+static void
+add_value(const Call *call, int side, Documents *documents, Value *value)
 {
 	DocumentRow row = {0};
 	bool empty = value_is_empty(value);
@@ -249,16 +343,19 @@ add_value(Documents *documents, Value *value)
 		row.bag = empty ? NULL : &value->bag;
 	else
 		row.symbols = empty ? NULL : value->signature.symbols;
+	if (row.symbols != NULL && call->values[side]->evidence != NULL)
+		add_digest(call, side, documents, &row);
 	documents_add(documents, &row);
 	if (documents->sets)
 		bag_free(&value->bag);
 	host_free((void *) value->signature.symbols);
 }
 
-/* Returns the documents of values, which are comparable with those of others, if there are any. */
+/* Returns the documents of a side, which are comparable with those of others, if there are any. */
 static Documents *
-read_documents(const Call *call, const neardup_values *values, const Documents *others)
+read_documents(const Call *call, int side, const Documents *others)
 {
+	const neardup_values *values = call->values[side];
 	Documents *documents = documents_begin(&call->pair, values->kind == NEARDUP_SHINGLES, false);
 
 	if (values->count >= NO_ROW / 2)
@@ -271,7 +368,9 @@ read_documents(const Call *call, const neardup_values *values, const Documents *
 		if (row == 0)
 			documents->shape =
 				others != NULL && others->rows > 0 ? others->shape : value.signature.header;
-		add_value(documents, &value);
+		if (row == 0 && values->evidence != NULL && values->evidence->signer != NULL)
+			check_scheme(&documents->shape, &values->evidence->signer->maker.header);
+		add_value(call, side, documents, &value);
 	}
 	documents_done(documents);
 	return documents;
@@ -289,6 +388,45 @@ default_memory(void)
 	return pages > 0 && bytes > 0 ? (size_t) pages / 2 * bytes : MEMORY_UNKNOWN;
 }
 
+/* Fails if values have evidence that cannot decide; returns whether they have any. */
+static bool
+check_evidence(const neardup_values *values, const neardup_values *against)
+{
+	const neardup_values *all[] = {values, against != NULL ? against : values};
+
+	if ((all[0]->evidence != NULL) != (all[1]->evidence != NULL))
+		session_fail(NEARDUP_MISMATCH, "both sides must have evidence, or neither");
+	if (values->evidence == NULL)
+		return false;
+	for (int i = 0; i < 2; i++)
+	{
+		const neardup_evidence *evidence = all[i]->evidence;
+
+		if (all[i]->count > 0 && all[i]->kind != NEARDUP_MINHASH)
+			session_fail(NEARDUP_INVALID,
+						 "texts decide on minhashes only: a simhash estimates no resemblance, and sets of shingles are exact");
+		if (evidence->sets != NULL ? evidence->sets->kind != NEARDUP_SHINGLES :
+									 evidence->signer == NULL ||
+					evidence->signer->kind != NEARDUP_SHINGLES)
+			session_fail(NEARDUP_INVALID, "evidence needs sets of shingles, or a signer of them");
+		for (size_t column = 0; column < evidence->columns; column++)
+			check_column(evidence->texts + column);
+	}
+	return true;
+}
+
+/* Returns the place behind each column of texts. */
+static uint64_t *
+ends_of_columns(const neardup_evidence *evidence)
+{
+	uint64_t *end = host_alloc(evidence->columns * sizeof(uint64_t));
+	uint64_t texts = 0;
+
+	for (size_t column = 0; column < evidence->columns; column++)
+		end[column] = texts += evidence->texts[column].count;
+	return end;
+}
+
 /* Checks the arguments of a call, and reads its values.  No values may be of any kind. */
 static Call *
 begin_call(neardup_session *session, const neardup_values *values, const neardup_values *against,
@@ -296,7 +434,11 @@ begin_call(neardup_session *session, const neardup_values *values, const neardup
 {
 	Call *call = host_alloc(sizeof(Call));
 	bool some = values->count > 0;
+	bool evidence = check_evidence(values, against);
 
+	if (options->contained != 0 && !(options->contained > 0 && options->contained <= 1 && evidence))
+		session_fail(NEARDUP_INVALID,
+					 "the share that is contained must be above 0, at most 1, and of texts or sets that decide");
 	if (!(options->threshold > 0 && options->threshold <= 1))
 		session_fail(NEARDUP_INVALID, "the threshold must be above 0, and at most 1");
 	if (values->kind == NEARDUP_LEXICON ||
@@ -305,10 +447,13 @@ begin_call(neardup_session *session, const neardup_values *values, const neardup
 					 "both sides must have values of the same kind, which are no lexicons");
 	if (some && values->kind != NEARDUP_SHINGLES && (options->multiset || options->containment))
 		session_fail(NEARDUP_INVALID, "only shingles are compared by containment or as multisets");
-	*call = (Call){.session = session, .jobs = options->jobs};
+	*call = (Call){.session = session, .jobs = options->jobs, .values = {values, against}};
 	call->pair =
 		(PairOptions){.threshold = options->threshold,
 					  .recall = 1,
+					  .evidence = evidence,
+					  .contained = options->contained,
+					  .read_set = evidence ? read_set : NULL,
 					  .multiset = options->multiset,
 					  .measure = options->containment ? MEASURE_CONTAINMENT : MEASURE_RESEMBLANCE,
 					  .memory = options->memory > 0 ? options->memory : default_memory(),
@@ -316,9 +461,11 @@ begin_call(neardup_session *session, const neardup_values *values, const neardup
 					  .run = run_join,
 					  .state = call,
 					  .stats = &call->stats};
-	call->documents = read_documents(call, values, NULL);
+	for (int side = 0; evidence && side < call->pair.sides; side++)
+		call->end[side] = ends_of_columns(call->values[side]->evidence);
+	call->documents = read_documents(call, 0, NULL);
 	if (against != NULL)
-		call->against = read_documents(call, against, call->documents);
+		call->against = read_documents(call, 1, call->documents);
 	return call;
 }
 

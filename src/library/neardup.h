@@ -145,12 +145,13 @@ typedef struct neardup_column
  * each text that is a null; the value of a null is that of the empty text.  Signatures, of
  * neardup_signature_size() each, are written to `signatures`.  Sets are returned in *sets, and
  * offset, which has room for one more than the texts, is set to where each begins, and to where
- * the last ends.
+ * the last ends.  digest, unless it is NULL, is set for each minhash to a number that this signer
+ * gives to equal sets of shingles, as neardup_evidence takes it.
  */
 NEARDUP_API neardup_code neardup_sign_column(neardup_session *session, const neardup_signer *signer,
 											 const neardup_column *texts, bool *null,
 											 uint8_t *signatures, neardup_bytes *sets,
-											 uint64_t *offset);
+											 uint64_t *offset, uint64_t *digest);
 
 /*
  * Sets utf8 and length to the next text, which must stay valid until the next call; returns
@@ -201,6 +202,26 @@ NEARDUP_API neardup_code neardup_edit_distance(neardup_session *session, const c
 
 /* ---- Many values -------------------------------------------------------- */
 
+/*
+ * What decides which of some minhashes are similar, which then only say whose sets are compared:
+ * texts in a column, texts that are read, or sets.  One pair in 30,000 that lies just at the
+ * threshold is not compared.  Their places are those of the minhashes.
+ */
+typedef struct neardup_evidence
+{
+	const neardup_signer *signer; /* of shingles: makes the sets of texts as the minhashes were made */
+	const neardup_column *texts;  /* in `columns` columns, one behind the other; or */
+	size_t columns;
+	/*
+	 * Reads the text at a place, which is valid until the thread's next call; `thread`, below
+	 * neardup_options.jobs, is the number of the thread that calls.  Returns false if it fails.
+	 */
+	bool (*read)(void *state, int thread, size_t place, const char **utf8, size_t *length);
+	void *state;                       /* of read */
+	const struct neardup_values *sets; /* of shingles, for which there is no signer */
+	const uint64_t *digest; /* of each text, from neardup_sign_column(); NULL: all sets are made */
+} neardup_evidence;
+
 /* Values of a kind, one behind the other. */
 typedef struct neardup_values
 {
@@ -216,6 +237,7 @@ typedef struct neardup_values
 	 */
 	bool (*read)(void *state, size_t place, const uint8_t **value, size_t *length);
 	void *state; /* of read */
+	const neardup_evidence *evidence; /* NULL: minhashes decide by themselves */
 } neardup_values;
 
 typedef struct neardup_options
@@ -227,6 +249,9 @@ typedef struct neardup_options
 	int jobs;         /* threads; 0 is 1.  With more, all of them call the host's functions */
 	size_t memory;    /* about the most bytes to take; what is beyond goes to temporary files.
 						 0: half of the machine's memory */
+	double contained; /* with evidence, if above 0: a value is similar to an earlier one, or to a
+						 keeper, that has at least this share of its set; of `against`, if either
+						 has it of the other.  The threshold says which are compared */
 } neardup_options;
 
 typedef struct neardup_pair

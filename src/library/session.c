@@ -202,6 +202,13 @@ session_end(void)
 	return session->code;
 }
 
+/* Returns the number of this thread, of those that a call has started. */
+int
+session_thread(void)
+{
+	return active->thread;
+}
+
 /* Keeps memory, or NULL, beyond the end of this call; then calls of any thread may reallocate it. */
 void
 session_keep(void *memory)

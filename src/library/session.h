@@ -29,6 +29,7 @@ struct neardup_session
 	Block blocks;           /* of the call under way */
 	FileLink files;         /* of the call under way */
 	jmp_buf failed;         /* where an error of the call goes */
+	int thread;             /* number of the thread, of those that a call has started */
 	neardup_session *outer; /* whose call called the host, which called this session */
 	neardup_code code;
 	char message[512];
@@ -56,6 +57,7 @@ struct neardup_signer
 
 extern jmp_buf *session_begin(neardup_session *session);
 extern neardup_code session_end(void);
+extern int session_thread(void);
 extern void session_keep(void *memory);
 extern bool session_lend(neardup_session *owner, void (*function)(void *state), void *state);
 extern _Noreturn void session_fail_again(void);
@@ -84,5 +86,19 @@ extern Value value_read(neardup_kind kind, const void *bytes, size_t length, boo
 extern neardup_bytes value_write(const Value *value, bool text);
 extern bool value_is_empty(const Value *value);
 extern void check_comparable(const Value *x, const SignatureHeader *y);
+
+/* ---- Texts (sign.c) ------------------------------------------------------ */
+
+/* A text of a column; a null is empty. */
+typedef struct ColumnText
+{
+	const char *utf8;
+	size_t length;
+	bool null;
+} ColumnText;
+
+extern Value set_of_text(const SignatureMaker *maker, const char *utf8, size_t length);
+extern void check_column(const neardup_column *texts);
+extern ColumnText text_at(const neardup_column *texts, size_t i);
 
 #endif

@@ -146,7 +146,7 @@ new_signer(neardup_kind kind, int k, int b, const char *scheme, const void *lexi
 	SchemeId weighed;
 
 	check_shape(kind, k, b, lexicon != NULL);
-	*made = (neardup_signer){.kind = kind};
+	*made = (neardup_signer){.kind = kind, .maker.secret = host_random_seed()};
 	if (lexicon != NULL)
 	{
 		made->lexicon = read_lexicon(lexicon, length);
@@ -196,19 +196,22 @@ neardup_signature_size(const neardup_signer *signer)
 
 /* ---- Signing ------------------------------------------------------------ */
 
-/* Makes the signature of a text. */
+/* Makes the signature of a text, and a digest of its set unless that is NULL. */
 static void
-make_signature(const neardup_signer *signer, const char *utf8, size_t length, uint8_t *to)
+make_signature(const neardup_signer *signer, const char *utf8, size_t length, uint8_t *to,
+			   uint64_t *digest)
 {
-	Signature made = signature_of_text(&signer->maker, utf8, length,
-									   to + SIGNATURE_SYMBOLS_AT(signer->maker.header.flags));
+	SignatureMaker maker = signer->maker;
+	Signature made;
 
+	maker.digest = digest;
+	made = signature_of_text(&maker, utf8, length, to + SIGNATURE_SYMBOLS_AT(maker.header.flags));
 	signature_send_header(&made, to);
 }
 
 /* Makes the set of a text. */
-static Value
-make_set(const SignatureMaker *maker, const char *utf8, size_t length)
+Value
+set_of_text(const SignatureMaker *maker, const char *utf8, size_t length)
 {
 	Value value = {.kind = NEARDUP_SHINGLES, .signature.header = maker->header};
 	BagBuilder builder;
@@ -234,7 +237,7 @@ neardup_sign(neardup_session *session, const neardup_signer *signer, const char 
 	SESSION_BEGIN(session);
 	if (signer->kind == NEARDUP_SHINGLES)
 	{
-		Value value = make_set(&signer->maker, utf8, length);
+		Value value = set_of_text(&signer->maker, utf8, length);
 
 		*bytes = value_write(&value, false);
 	}
@@ -242,7 +245,7 @@ neardup_sign(neardup_session *session, const neardup_signer *signer, const char 
 	{
 		uint8_t *made = host_alloc(neardup_signature_size(signer));
 
-		make_signature(signer, utf8, length, made);
+		make_signature(signer, utf8, length, made, NULL);
 		session_keep(made);
 		*bytes = (neardup_bytes){made, neardup_signature_size(signer)};
 	}
@@ -250,14 +253,6 @@ neardup_sign(neardup_session *session, const neardup_signer *signer, const char 
 }
 
 /* ---- Columns ------------------------------------------------------------ */
-
-/* A text of a column; a null is empty. */
-typedef struct ColumnText
-{
-	const char *utf8;
-	size_t length;
-	bool null;
-} ColumnText;
 
 /* Returns entry `place`, a number, which need not be aligned. */
 static int64_t
@@ -308,7 +303,7 @@ text_of_view(const neardup_column *texts, size_t place)
 }
 
 /* Returns a text of a column. */
-static ColumnText
+ColumnText
 text_at(const neardup_column *texts, size_t i)
 {
 	const neardup_column *dictionary = texts->dictionary;
@@ -328,6 +323,14 @@ text_at(const neardup_column *texts, size_t i)
 	return (ColumnText){start < end ? (const char *) texts->data + start : "", end - start};
 }
 
+/* Fails unless a column can have texts. */
+void
+check_column(const neardup_column *texts)
+{
+	if (texts->dictionary == NULL && texts->width < (int) sizeof(int32_t))
+		session_fail(NEARDUP_INVALID, "a column of texts has no entries of %d bytes", texts->width);
+}
+
 /* Writes the sets of a column's texts. */
 static neardup_bytes
 sign_sets(const SignatureMaker *maker, const neardup_column *texts, bool *null, uint64_t *offset)
@@ -339,7 +342,7 @@ sign_sets(const SignatureMaker *maker, const neardup_column *texts, bool *null, 
 	for (size_t i = 0; i < texts->count; i++)
 	{
 		ColumnText text = text_at(texts, i);
-		Value value = make_set(maker, text.utf8, text.length);
+		Value value = set_of_text(maker, text.utf8, text.length);
 
 		host_check_interrupts();
 		if (null != NULL)
@@ -355,7 +358,7 @@ sign_sets(const SignatureMaker *maker, const neardup_column *texts, bool *null, 
 /* Writes the signatures of a column's texts. */
 static void
 sign_texts(const neardup_signer *signer, const neardup_column *texts, bool *null,
-		   uint8_t *signatures)
+		   uint8_t *signatures, uint64_t *digest)
 {
 	size_t size = neardup_signature_size(signer);
 
@@ -366,21 +369,21 @@ sign_texts(const neardup_signer *signer, const neardup_column *texts, bool *null
 		host_check_interrupts();
 		if (null != NULL)
 			null[i] = text.null;
-		make_signature(signer, text.utf8, text.length, signatures + i * size);
+		make_signature(signer, text.utf8, text.length, signatures + i * size,
+					   digest != NULL ? digest + i : NULL);
 	}
 }
 
 neardup_code
 neardup_sign_column(neardup_session *session, const neardup_signer *signer,
 					const neardup_column *texts, bool *null, uint8_t *signatures,
-					neardup_bytes *sets, uint64_t *offset)
+					neardup_bytes *sets, uint64_t *offset, uint64_t *digest)
 {
 	SESSION_BEGIN(session);
-	if (texts->dictionary == NULL && texts->width < (int) sizeof(int32_t))
-		session_fail(NEARDUP_INVALID, "a column of texts has no entries of %d bytes", texts->width);
+	check_column(texts);
 	if (signer->kind == NEARDUP_SHINGLES)
 		*sets = sign_sets(&signer->maker, texts, null, offset);
 	else
-		sign_texts(signer, texts, null, signatures);
+		sign_texts(signer, texts, null, signatures, digest);
 	return session_end();
 }

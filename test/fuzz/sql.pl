@@ -319,8 +319,8 @@ sub an_argument
 	}
 	return one_of(qw(true false false)) if $name =~ /^(multiset|nearest)$/ && chance(0.8);
 	return '1::bigint' if $name eq 'id_type' && chance(0.6);
-	return $name eq 'verify' ? 'NULL' : '1' if $name =~ /^(verify|recall)$/ && chance(0.6);
-	return sprintf('%.3f', 0.2 + 0.8 * rand) if $type eq 'double precision' && $name =~ /threshold|verify|recall/ && chance(0.7);
+	return $name eq 'contained' ? 'NULL' : '1' if $name =~ /^(contained|recall)$/ && chance(0.6);
+	return sprintf('%.3f', 0.2 + 0.8 * rand) if $type eq 'double precision' && $name =~ /threshold|contained|recall/ && chance(0.7);
 	return one_of(16, 64, 512, 128) if $type eq 'integer' && $name =~ /^[kf]$/ && chance(0.6);
 	return one_of(1, 2, 8, 32) if $type eq 'integer' && $name eq 'b' && chance(0.7);
 	return "'fuzz." . one_of(@names) . "'" if $type eq 'regclass' && $name =~ /^(index|lexicon)$/ && chance(0.7);

@@ -2,9 +2,10 @@
  * doors.c: answers questions for test/t/055_doors.pl by neardup.h alone.
  *
  * Each line of standard input has fields: the file to write; the question, pairs, pairs_against,
- * stars, nearest, held or held_nearest; the threshold; how many values are compared with the
- * others if the question is of `against`; letters, m for multisets, c for containment; threads;
- * memory; the kind; and a file of COPY BINARY with a column of values.
+ * stars, nearest, held or held_nearest, with decided_ or contained_ before it if sets decide; the
+ * threshold, or the share that is contained; how many values are compared with the others if the
+ * question is of `against`; letters, m for multisets, c for containment; threads; memory; the
+ * kind; and files of COPY BINARY with a column of values, and of their sets.
  */
 #include "library/neardup.h"
 
@@ -55,6 +56,9 @@ read_file(const char *name, size_t *length)
 	fclose(file);
 	return bytes;
 }
+
+/* With this threshold all pairs are looked at. */
+#define LOW 0.01
 
 /* Reads a column of COPY BINARY. */
 static neardup_values
@@ -163,7 +167,7 @@ answer(neardup_session *session, const Question *question, const neardup_values 
 		values.count = question->split;
 	others.count = all->count - values.count;
 	others.chosen = chosen + values.count;
-	if ((strncmp(question->name, "pairs", 5) == 0 ?
+	if ((strstr(question->name, "pairs") != NULL ?
 			 answer_pairs :
 			 answer_clusters)(out, session, question, &values, two ? &others : NULL) != NEARDUP_OK)
 		fprintf(out, "%s\n", neardup_message(session));
@@ -176,29 +180,38 @@ main(void)
 {
 	neardup_session *session = neardup_open(NULL);
 	neardup_values values = {0};
+	neardup_values sets = {0};
+	neardup_evidence evidence = {.sets = &sets};
 	char line[8192];
 	char read[1024] = "";
 
 	while (fgets(line, sizeof(line), stdin) != NULL)
 	{
-		char *field[9] = {strtok(line, "\t\n")};
+		char *field[10] = {strtok(line, "\t\n")};
 		Question question;
+		bool contained;
 
-		for (int i = 1; i < 9; i++)
+		for (int i = 1; i < 10; i++)
 			field[i] = strtok(NULL, "\t\n");
-		if (field[8] == NULL)
+		if (field[9] == NULL)
 			fail("a line has too few fields");
 		if (strcmp(read, field[8]) != 0)
 		{
 			free((void *) values.bytes);
 			free((void *) values.offset);
+			free((void *) sets.bytes);
+			free((void *) sets.offset);
 			snprintf(read, sizeof(read), "%s", field[8]);
 			values = read_values(atoi(field[7]), read);
+			sets = read_values(NEARDUP_SHINGLES, field[9]);
 		}
+		contained = strncmp(field[1], "contained", 9) == 0;
+		values.evidence = contained || strncmp(field[1], "decided", 7) == 0 ? &evidence : NULL;
 		question = (Question){.out = field[0],
 							  .name = field[1],
 							  .split = atoi(field[3]),
-							  .options = {.threshold = atof(field[2]),
+							  .options = {.threshold = contained ? LOW : atof(field[2]),
+										  .contained = contained ? atof(field[2]) : 0,
 										  .multiset = strchr(field[4], 'm') != NULL,
 										  .containment = strchr(field[4], 'c') != NULL,
 										  .nearest = strstr(field[1], "nearest") != NULL,
@@ -208,6 +221,8 @@ main(void)
 	}
 	free((void *) values.bytes);
 	free((void *) values.offset);
+	free((void *) sets.bytes);
+	free((void *) sets.offset);
 	neardup_close(session);
 	return 0;
 }

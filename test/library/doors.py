@@ -10,26 +10,57 @@ def column(path):
         return [value for (value,) in neardup.read_binary(file)]
 
 
+def names_for(line):
+    return {"lexicon": neardup.Lexicon(open(line["lexicon"]).read())} if line["lexicon"] else {}
+
+
+def texts_of(line):
+    return [text.decode() for text in column(line["texts"])]
+
+
 def values_of(line):
     if not line["python"]:
         return column(line["values"])
-    texts = [text.decode() for text in column(line["texts"])]
-    with_lexicon = {"lexicon": neardup.Lexicon(open(line["lexicon"]).read())} if line["lexicon"] else {}
-    return eval(line["python"], {**vars(neardup), **with_lexicon, "texts": texts})
+    return eval(line["python"], {**vars(neardup), **names_for(line), "texts": texts_of(line)})
+
+
+def by_texts(line, question, threshold, options):
+    """Clusters by dedupe(), whose report has them."""
+    split, rows = int(line["split"]), [{"text": text} for text in texts_of(line)]
+    how = eval(line["python"], {"minhash": lambda texts, **how: how, **names_for(line), "texts": None})
+    held = {"against": rows[split:]} if "held" in question else {}
+    answer = neardup.dedupe(rows[:split] if held else rows, threshold, text="text", report=True, nearest="nearest" in question, **how, **held, **options)
+    for i, row in enumerate(answer):
+        if held and row["against"] is not None:
+            yield i + 1, row["against"] + split + 1, row["similarity"]
+        elif not held and row["keeper"] is not None and row["size"] > 1:
+            yield i + 1, row["keeper"] + 1, row["similarity"], row["size"]
 
 
 def lines(line, values):
-    split = int(line["split"])
-    options = {"multiset": "m" in line["measure"], "containment": "c" in line["measure"], "jobs": int(line["jobs"])}
+    split, question, threshold = int(line["split"]), line["question"].removeprefix("decided_").removeprefix("contained_"), float(line["threshold"])
+    options = {"jobs": int(line["jobs"])}
     if int(line["memory"]):
         options["memory"] = int(line["memory"])
-    threshold = float(line["threshold"])
-    if line["question"] == "pairs":
-        yield from ((a + 1, b + 1, s) for a, b, s in neardup.pairs(values, threshold, **options))
-    elif line["question"] == "pairs_against":
-        yield from ((a + 1, b + split + 1, s) for a, b, s in neardup.pairs(values[:split], threshold, against=values[split:], **options))
-    elif line["question"] in ("stars", "nearest"):
-        keepers, similarities = neardup.clusters(values, threshold, nearest=line["question"] == "nearest", **options)
+    if "contained" in line["question"]:
+        # All pairs are looked at.
+        options["contained"], threshold = threshold, 0.01
+    by_sets = question != line["question"]
+    if by_sets and line["python"] and "pairs" not in question and split:
+        yield from by_texts(line, question, threshold, options)
+        return
+    sets = column(line["sets"]) if by_sets else []
+
+    def part(start, end=None):
+        return neardup.Values.of(values[start:end]).decided_by(sets[start:end]) if by_sets else values[start:end]
+
+    options |= {"multiset": "m" in line["measure"], "containment": "c" in line["measure"]}
+    if question == "pairs":
+        yield from ((a + 1, b + 1, s) for a, b, s in neardup.pairs(part(0), threshold, **options))
+    elif question == "pairs_against":
+        yield from ((a + 1, b + split + 1, s) for a, b, s in neardup.pairs(part(0, split), threshold, against=part(split), **options))
+    elif question in ("stars", "nearest"):
+        keepers, similarities = neardup.clusters(part(0), threshold, nearest=question == "nearest", **options)
         sizes = [0] * len(values)
         for keeper in keepers:
             if keeper != neardup.NO_KEEPER:
@@ -38,13 +69,13 @@ def lines(line, values):
             if keeper != neardup.NO_KEEPER and sizes[keeper] > 1:
                 yield i + 1, keeper + 1, similarity, sizes[keeper]
     else:
-        found = neardup.clusters(values[:split], threshold, against=values[split:], nearest=line["question"] == "held_nearest", **options)
+        found = neardup.clusters(part(0, split), threshold, against=part(split), nearest=question == "held_nearest", **options)
         for i, (keeper, similarity) in enumerate(zip(*found)):
             if keeper != neardup.NO_KEEPER:
                 yield i + 1, keeper + split + 1, similarity
 
 
-NAMES = "out question threshold split measure jobs memory kind values python texts lexicon".split()
+NAMES = "out question threshold split measure jobs memory kind values sets python texts lexicon".split()
 made = None, None
 for request in sys.stdin:
     line = dict(zip(NAMES, request.rstrip("\n").split("\t")))

@@ -117,7 +117,7 @@ sign_to(neardup_session *session, const neardup_signer *signer, const char *utf8
 							 .width = sizeof(int64_t),
 							 .data = (const uint8_t *) utf8};
 
-	return neardup_sign_column(session, signer, &column, NULL, signature, NULL, NULL);
+	return neardup_sign_column(session, signer, &column, NULL, signature, NULL, NULL, NULL);
 }
 
 /* Signs texts of which each third has most words of the one before. */
@@ -224,9 +224,9 @@ check_column(neardup_session *session, const neardup_column *column)
 		  NEARDUP_OK);
 	CHECK(neardup_signer_new(session, NEARDUP_SHINGLES, 0, 0, "word 2", NULL, 0, &signer[1]) ==
 		  NEARDUP_OK);
-	CHECK(neardup_sign_column(session, signer[0], column, null, signatures, NULL, NULL) ==
+	CHECK(neardup_sign_column(session, signer[0], column, null, signatures, NULL, NULL, NULL) ==
 		  NEARDUP_OK);
-	CHECK(neardup_sign_column(session, signer[1], column, NULL, NULL, &sets, offset) == NEARDUP_OK);
+	CHECK(neardup_sign_column(session, signer[1], column, NULL, NULL, &sets, offset, NULL) == NEARDUP_OK);
 	CHECK(offset[0] == 0 && offset[TEXTS] == sets.length);
 	for (int i = 0; i < TEXTS; i++)
 	{
@@ -299,14 +299,14 @@ test_columns(neardup_session *session)
 	CHECK(neardup_signer_new(session, NEARDUP_MINHASH, 512, 1, NULL, NULL, 0, &signer) ==
 		  NEARDUP_OK);
 	texts.validity = NULL;
-	CHECK(neardup_sign_column(session, signer, &texts, NULL, signatures, NULL, NULL) ==
+	CHECK(neardup_sign_column(session, signer, &texts, NULL, signatures, NULL, NULL, NULL) ==
 		  NEARDUP_MALFORMED);
 	texts.dictionary = NULL;
-	CHECK(neardup_sign_column(session, signer, &texts, NULL, signatures, NULL, NULL) ==
+	CHECK(neardup_sign_column(session, signer, &texts, NULL, signatures, NULL, NULL, NULL) ==
 		  NEARDUP_INVALID);
 	texts.entry = falling;
 	texts.width = 8;
-	CHECK(neardup_sign_column(session, signer, &texts, NULL, signatures, NULL, NULL) ==
+	CHECK(neardup_sign_column(session, signer, &texts, NULL, signatures, NULL, NULL, NULL) ==
 		  NEARDUP_MALFORMED);
 	neardup_signer_free(session, signer);
 }

@@ -82,13 +82,21 @@ SELECT * FROM neardup_clusters('SELECT id, s FROM reports WHERE id < 5 ORDER BY 
 SELECT m, c.* FROM unnest('{f,t}'::boolean[]) m,
 	neardup_clusters('SELECT * FROM (VALUES (1, to_shingles(''{1,2,3}''::bigint[])), (2, to_shingles(''{1,1,1,1,2}''::bigint[]))) v', 0.4, m, measure => 'containment') c ORDER BY m, id;
 
--- Pairs found with a generous threshold are verified by the exact similarity of sets.
+-- Sets beside the signatures decide.
 SELECT a, b, similarity = similarity(to_shingles(x.body), to_shingles(y.body)) AS exact, similarity >= 0.7 AS enough
-FROM neardup_pairs('SELECT id, to_minhash(body), to_shingles(body) FROM docs', 0.4, verify => 0.7) JOIN docs x ON x.id = a JOIN docs y ON y.id = b ORDER BY 1, 2;
-SELECT id, keeper, size FROM neardup_clusters('SELECT id, to_minhash(body), to_shingles(body) FROM docs ORDER BY id', 0.4, verify => 0.7);
-SELECT id, keeper, size FROM neardup_clusters('SELECT id, to_minhash(body), to_shingles(body) FROM docs WHERE id IN (2, 4)', 0.4, verify => 0.7, against => 'SELECT id, to_minhash(body), to_shingles(body) FROM docs WHERE id IN (1, 3)');
+FROM neardup_pairs('SELECT id, to_minhash(body), to_shingles(body) FROM docs', 0.7) JOIN docs x ON x.id = a JOIN docs y ON y.id = b ORDER BY 1, 2;
+SELECT id, keeper, size FROM neardup_clusters('SELECT id, to_minhash(body), to_shingles(body) FROM docs ORDER BY id', 0.7);
+SELECT id, keeper, size FROM neardup_clusters('SELECT id, to_minhash(body), to_shingles(body) FROM docs WHERE id IN (2, 4)', 0.7, against => 'SELECT id, to_minhash(body), to_shingles(body) FROM docs WHERE id IN (1, 3)');
 -- Equal signatures of different texts are not copies.
-SELECT a, b, similarity FROM neardup_pairs('SELECT id, 5::bigint::simhash, to_shingles(body) FROM docs', 0.9, verify => 0.01) WHERE similarity = 1 ORDER BY 1, 2;
+SELECT a, b, similarity FROM neardup_pairs('SELECT id, to_minhash(''one signature for all''), to_shingles(body) FROM docs', 0.01) WHERE similarity = 1 ORDER BY 1, 2;
+CREATE TABLE contained AS SELECT id, to_minhash(s) AS sig, s FROM (VALUES (1, to_shingles('{1,2,3,4,5}'::bigint[])), (2, to_shingles('{1,2,3,4}'::bigint[])),
+	(3, to_shingles('{1,2,3,4,5,6,7,8}'::bigint[])), (4, to_shingles('{1,2,3,9,10}'::bigint[]))) v (id, s);
+-- A row goes by the share of it that the first, or either that another query, has.
+SELECT c, p.* FROM unnest('{0.6,0.8}'::float8[]) c, neardup_pairs('SELECT * FROM contained', 0.5, contained => c) p ORDER BY 1, 2, 3;
+SELECT c, p.* FROM unnest('{0.6,0.8}'::float8[]) c,
+	neardup_pairs('SELECT * FROM contained WHERE id < 3', 0.5, contained => c, against => 'SELECT * FROM contained WHERE id > 2') p ORDER BY 1, 2, 3;
+SELECT c, p.* FROM unnest('{0.6,0.8}'::float8[]) c, neardup_clusters('SELECT * FROM contained', 0.5, contained => c) p ORDER BY 1, 2;
+SELECT * FROM neardup_clusters('SELECT * FROM contained ORDER BY id DESC', 0.5, contained => 0.7);
 
 -- Queries without pairs.
 SELECT * FROM neardup_pairs('SELECT id, sig FROM docs WHERE false', 0.5);
@@ -110,9 +118,12 @@ SELECT neardup_pairs('SELECT id, to_minhash(body, 64 + id) FROM docs', 0.5);
 SELECT neardup_pairs('SELECT id, sig FROM docs', 0.5, against => 'SELECT id, to_minhash(body) FROM docs');
 SELECT neardup_pairs('SELECT id, sig FROM docs', 0.5, against => 'SELECT id, to_shingles(body) FROM docs');
 SELECT neardup_pairs('SELECT id, sig FROM docs', 0.5, against => 'SELECT id, to_simhash(body) FROM docs');
-SELECT neardup_pairs('SELECT id, sig FROM docs', 0.5, verify => 0.5);
-SELECT neardup_pairs('SELECT id, sig, body FROM docs', 0.5, verify => 0.5);
-SELECT neardup_pairs('SELECT id, to_shingles(body), to_shingles(body) FROM docs', 0.5, verify => 0.5);
+SELECT neardup_pairs('SELECT id, sig FROM docs', 0.5, contained => 0.5);
+SELECT neardup_pairs('SELECT id, sig, body FROM docs', 0.5);
+SELECT neardup_pairs('SELECT id, to_shingles(body), to_shingles(body) FROM docs', 0.5);
+SELECT neardup_pairs('SELECT id, to_simhash(body), to_shingles(body) FROM docs', 0.5);
+SELECT neardup_pairs('SELECT id, to_minhash(body, ''word 2''), to_shingles(body) FROM docs', 0.5);
+SELECT neardup_pairs('SELECT id, sig, to_shingles(body) FROM docs', 0.5, against => 'SELECT id, sig FROM docs');
 SELECT neardup_pairs('DELETE FROM docs', 0.5);
 SELECT neardup_pairs('SELECT 1; SELECT 2', 0.5);
 SELECT neardup_pairs('DELETE FROM docs RETURNING id, sig', 0.5);
@@ -128,13 +139,14 @@ SELECT neardup_pairs('SELECT id, sig FROM docs', 0);
 SELECT neardup_pairs('SELECT id, sig FROM docs', 'NaN');
 SELECT neardup_pairs('SELECT id, sig FROM docs', 1.5);
 SELECT neardup_pairs('SELECT id, sig FROM docs', 0.5, recall => 0);
-SELECT neardup_pairs('SELECT id, sig FROM docs', 0.5, verify => 2);
+SELECT neardup_pairs('SELECT id, sig FROM docs', 0.5, contained => 2);
 SELECT neardup_pairs('SELECT id, sig FROM docs', 0.5, equal => 'some');
 SELECT neardup_clusters('SELECT id, sig FROM docs', 0.5, method => 'chain');
 SELECT neardup_pairs('SELECT id, sig FROM docs', 0.5, measure => 'cosine');
 SELECT neardup_pairs('SELECT id, sig FROM docs', 0.5, measure => NULL);
 SELECT neardup_pairs('SELECT id, sig FROM docs', 0.5, measure => 'containment');
-SELECT neardup_clusters('SELECT id, to_simhash(body), to_shingles(body) FROM docs', 0.5, verify => 0.5, measure => 'containment');
+SELECT neardup_clusters('SELECT id, to_simhash(body), to_shingles(body) FROM docs', 0.5, measure => 'containment');
+SELECT neardup_clusters('SELECT id, to_minhash(body), to_shingles(body) FROM docs', 0.5, method => 'components', contained => 0.5);
 SELECT neardup_clusters('SELECT id, s FROM reports', 0.5, method => 'components', measure => 'containment');
 SELECT neardup_clusters('SELECT id, sig FROM docs', 0.5, method => 'components', nearest => true);
 SELECT neardup_clusters('SELECT id, sig FROM docs', 0.5, method => 'components', against => 'SELECT id, sig FROM docs');

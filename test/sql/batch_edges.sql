@@ -26,7 +26,7 @@ CREATE DOMAIN small AS int;
 CREATE DOMAIN parts AS shingles;
 SELECT count(*) FROM neardup_pairs('SELECT id::number, sig::signature FROM docs ORDER BY id', 0.5) p JOIN expected e USING (a, b, similarity);
 SELECT count(*) FROM neardup_pairs('SELECT id::small, s::parts FROM docs', 0.5);
-SELECT count(*) FROM neardup_pairs('SELECT id, sig::signature, s::parts FROM docs', 0.5, verify => 0.5);
+SELECT count(*) FROM neardup_pairs('SELECT id, sig::signature, s::parts FROM docs', 0.5);
 
 -- Functions in the query that fail and are caught, some of them within another call.
 CREATE FUNCTION fails(id bigint) RETURNS bigint LANGUAGE plpgsql AS $$
@@ -44,7 +44,7 @@ DECLARE
 BEGIN
 	FOR i IN 1 .. 20 LOOP
 		BEGIN
-			PERFORM * FROM neardup_clusters('SELECT id / (id < 100)::int, sig, s FROM docs ORDER BY docs.id', 0.5, verify => 0.5);
+			PERFORM * FROM neardup_clusters('SELECT id / (id < 100)::int, sig, s FROM docs ORDER BY docs.id', 0.5);
 		EXCEPTION WHEN division_by_zero THEN
 			caught := caught + 1;
 		END;
@@ -82,24 +82,24 @@ FROM neardup_pairs('SELECT id, sig FROM many', 0.98, against => 'SELECT id, sig 
 -- Keepers from another source, compared with plain SQL.
 CREATE TABLE ours AS SELECT * FROM docs WHERE id % 3 = 0;
 CREATE TABLE theirs AS SELECT * FROM docs WHERE id % 3 > 0;
-CREATE FUNCTION compare_keepers(t float8, verify float8, nearest boolean, OUT members bigint, OUT differ bigint) LANGUAGE plpgsql AS $$
+CREATE FUNCTION compare_keepers(t float8, by_sets boolean, nearest boolean, OUT members bigint, OUT differ bigint) LANGUAGE plpgsql AS $$
 BEGIN
 	CREATE TEMP TABLE joined AS SELECT DISTINCT ON (a.id) a.id, b.id AS keeper, pair.similarity
-		FROM ours a JOIN theirs b ON is_similar(a.sig, b.sig, t),
-			LATERAL (SELECT CASE WHEN verify IS NULL THEN similarity(a.sig, b.sig) ELSE similarity(a.s, b.s) END) pair (similarity)
-		WHERE pair.similarity >= coalesce(verify, 0)
+		FROM ours a, theirs b,
+			LATERAL (SELECT CASE WHEN by_sets THEN similarity(a.s, b.s) ELSE similarity(a.sig, b.sig) END) pair (similarity)
+		WHERE pair.similarity >= t
 		ORDER BY a.id, CASE WHEN nearest THEN -pair.similarity END, b.id;
 	CREATE TEMP TABLE wanted AS SELECT j.*, count(*) OVER (PARTITION BY keeper) + 1 AS size FROM joined j;
 	INSERT INTO wanted SELECT DISTINCT keeper, keeper, 1, size FROM wanted;
 	CREATE TEMP TABLE got AS SELECT * FROM neardup_clusters(
-		format('SELECT id, sig %s FROM ours ORDER BY id DESC', CASE WHEN verify IS NOT NULL THEN ', s' END), t, verify => verify,
-		against => format('SELECT id, sig %s FROM theirs ORDER BY id', CASE WHEN verify IS NOT NULL THEN ', s' END), nearest => nearest);
+		format('SELECT id, sig %s FROM ours ORDER BY id DESC', CASE WHEN by_sets THEN ', s' END), t,
+		against => format('SELECT id, sig %s FROM theirs ORDER BY id', CASE WHEN by_sets THEN ', s' END), nearest => nearest);
 	SELECT count(*) INTO members FROM joined;
 	SELECT count(*) INTO differ FROM ((TABLE wanted EXCEPT ALL TABLE got) UNION ALL (TABLE got EXCEPT ALL TABLE wanted)) d;
 	DROP TABLE joined, wanted, got;
 END $$;
-SELECT t, verify, nearest, c.* FROM unnest('{0.3,0.86}'::float8[]) t, unnest('{NULL,0.8}'::float8[]) verify,
-	unnest('{f,t}'::boolean[]) nearest, compare_keepers(t, verify, nearest) c ORDER BY 1, 2, 3;
+SELECT t, by_sets, nearest, c.* FROM unnest('{0.3,0.86}'::float8[]) t, unnest('{f,t}'::boolean[]) by_sets,
+	unnest('{f,t}'::boolean[]) nearest, compare_keepers(t, by_sets, nearest) c ORDER BY 1, 2, 3;
 
 SET client_min_messages = warning;
 DROP SCHEMA batch_edges CASCADE;

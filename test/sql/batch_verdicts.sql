@@ -39,7 +39,7 @@ CREATE DOMAIN opinion AS boolean;
 SELECT * FROM neardup_pairs(:rows, 0.65, verdicts => 'SELECT 1::smallint, 2::number, false::opinion UNION ALL SELECT 5, 1, true') ORDER BY 1, 2;
 SELECT a, b, p.similarity = similarity(x.sig, y.sig) AS exact FROM neardup_pairs('SELECT id, sig FROM docs ORDER BY id', 0.6, verdicts => judge('1 <> 2, 1 = 4, 4 = 5, 6 = 5, 9 = 1')) p
 	JOIN docs x ON x.id = a JOIN docs y ON y.id = b ORDER BY 1, 2;
-SELECT a, b, p.similarity = similarity(x.s, y.s) AS exact FROM neardup_pairs('SELECT id, sig, s FROM docs ORDER BY id', 0.6, verify => 0.7, verdicts => judge('1 <> 2, 1 = 4, 4 = 5')) p
+SELECT a, b, p.similarity = similarity(x.s, y.s) AS exact FROM neardup_pairs('SELECT id, sig, s FROM docs ORDER BY id', 0.7, verdicts => judge('1 <> 2, 1 = 4, 4 = 5')) p
 	JOIN docs x ON x.id = a JOIN docs y ON y.id = b ORDER BY 1, 2;
 SELECT p.*, m, measure FROM unnest('{f,t}'::boolean[]) m, unnest('{resemblance,containment}'::text[]) measure,
 	neardup_pairs($$SELECT * FROM (VALUES (1, to_shingles('{1,1,2,3}'::bigint[])), (2, to_shingles('{1,1,4,5,6,7}'::bigint[]))) v$$, 0.9, m, measure => measure, verdicts => judge('1 = 2')) p ORDER BY m, measure;
@@ -72,7 +72,7 @@ SELECT * FROM neardup_clusters('SELECT id, s FROM docs WHERE id IN (1, 4, 6, 9) 
 SELECT * FROM neardup_clusters('SELECT key, sig FROM docs WHERE id IN (1, 4, 6, 9) ORDER BY id', 0.6, NULL::uuid, against => 'SELECT key, sig FROM docs WHERE id IN (2, 3, 5, 7) ORDER BY id',
 	verdicts => $$SELECT x.key, y.key, v.same FROM (VALUES (1, 2, false), (6, 5, true)) v (a, b, same) JOIN docs x ON x.id = a JOIN docs y ON y.id = b$$);
 SELECT * FROM neardup_clusters('SELECT name, s FROM docs ORDER BY id', 0.65, NULL::text, verdicts => $$VALUES ('Doc 1', 'Doc 2', false), ('Doc 5', 'Doc 1', true)$$);
-SELECT * FROM neardup_clusters('SELECT id, sig, s FROM docs ORDER BY id', 0.5, verify => 0.8, verdicts => judge('1 <> 2, 4 = 1'));
+SELECT * FROM neardup_clusters('SELECT id, sig, s FROM docs ORDER BY id', 0.8, verdicts => judge('1 <> 2, 4 = 1'));
 
 \echo Components
 SELECT * FROM neardup_clusters(:rows, 0.8, method => 'components');

@@ -70,7 +70,7 @@ SELECT id FROM closed.letters WHERE "Near Dup".is_similar(sig, "Near Dup".to_min
 SELECT idx_scan > 0 AS by_index FROM pg_stat_xact_user_tables WHERE relname = 'letters';
 COMMIT;
 SELECT * FROM "Near Dup".neardup_pairs('SELECT id, sig FROM closed.letters', 0.9);
-SELECT * FROM "Near Dup".neardup_clusters('SELECT id, sig, "Near Dup".to_shingles(body) FROM closed.letters', 0.8, verify => 0.9);
+SELECT * FROM "Near Dup".neardup_clusters('SELECT id, sig, "Near Dup".to_shingles(body) FROM closed.letters', 0.9);
 SELECT * FROM "Near Dup".neardup_pairs('SELECT id, "Near Dup".to_shingles(body) FROM closed.letters', 0.9, NULL::int);
 -- What the advice says to type names the schema.
 SELECT statement FROM "Near Dup".neardup_advise('SELECT id, body FROM closed.letters', 'VALUES (1, 2, true)') WHERE NOT lexicon AND scheme = 'word 1' \gset

@@ -15,6 +15,13 @@ my $FOLDER = PostgreSQL::Test::Utils::tempdir();
 my @TWO_LISTS = qw(pairs_against held held_nearest);
 my @QUESTIONS = (qw(pairs stars nearest), @TWO_LISTS);
 
+# What sets beside minhashes decide: by resemblance, or by the share of a document that stays.
+my @DECIDED = map { "decided_$_" } @QUESTIONS;
+my @CONTAINED = map { "contained_$_" } @QUESTIONS;
+
+# With this threshold all pairs of small inputs are looked at.
+my $LOW = 0.01;
+
 # What only the server answers.
 my @MORE = qw(all_pairs all_against components);
 my @WITHIN = map { "within_$_" } qw(pairs stars nearest components);
@@ -91,7 +98,8 @@ sub load_sql
 		COPY lexicon$number TO '$FOLDER/$number.lexicon';};
 
 	return $lexicon . qq{
-		CREATE TABLE docs$number AS SELECT id, key, body, $input->{sql} AS sig FROM ($texts) t } . ($input->{lexicon} ? ", lexicon$number" : '') . qq{ ORDER BY id;
+		CREATE TABLE docs$number AS SELECT id, key, body, $input->{sql} AS sig, @{[ $input->{sets} // 'NULL::shingles' ]} AS sets FROM ($texts) t } . ($input->{lexicon} ? ", lexicon$number" : '') . qq{ ORDER BY id;
+		} . ($input->{sets} ? "COPY (SELECT sets FROM docs$number ORDER BY id) TO '$FOLDER/$number.sets' (FORMAT binary);" : '') . qq{
 		COPY (SELECT sig FROM docs$number ORDER BY id) TO '$FOLDER/$number.values' (FORMAT binary);
 		COPY (SELECT body FROM docs$number ORDER BY id) TO '$FOLDER/$number.texts' (FORMAT binary);};
 }
@@ -108,6 +116,8 @@ sub load
 		CREATE FUNCTION contained(x shingles, y shingles) RETURNS float8 LANGUAGE sql IMMUTABLE AS 'SELECT greatest(containment(x, y), containment(y, x))';
 		CREATE FUNCTION contained_multiset(x shingles, y shingles) RETURNS float8 LANGUAGE sql IMMUTABLE AS
 			'SELECT coalesce(shingle_total(x & y)::float8 / nullif(least(shingle_total(x), shingle_total(y)), 0), 0)';
+		CREATE FUNCTION share_in(x shingles, y shingles) RETURNS float8 LANGUAGE sql IMMUTABLE AS
+			'SELECT coalesce(shingle_total(x & y)::float8 / nullif(shingle_total(x), 0), 0)';
 		} . join '', map { load_sql($_) } @inputs);
 }
 
@@ -116,9 +126,9 @@ sub call
 {
 	my ($input, $question) = @_;
 	my ($number, $split) = @{$input}{qw(number split)};
-	my $rows = sub { return "'SELECT id, sig" . ($question =~ /within/ ? ', key' : '') . " FROM docs$number $_[0] ORDER BY id'" };
+	my $rows = sub { return "'SELECT id, sig" . ($question =~ /decided|contained/ ? ', sets' : '') . ($question =~ /within/ ? ', key' : '') . " FROM docs$number $_[0] ORDER BY id'" };
 	my $two = $question =~ /against|held/;
-	my $arguments = join ', ', $rows->($two ? "WHERE id <= $split" : ''), $input->{threshold}, ($two ? 'against => ' . $rows->("WHERE id > $split") : ()),
+	my $arguments = join ', ', $rows->($two ? "WHERE id <= $split" : ''), $question =~ /contained/ ? ($LOW, "contained => $input->{threshold}") : $input->{threshold}, ($two ? 'against => ' . $rows->("WHERE id > $split") : ()),
 		($input->{measure} =~ /m/ ? 'multiset => true' : ()), ($input->{measure} =~ /c/ ? "measure => 'containment'" : ()),
 		($question =~ /nearest/ ? 'nearest => true' : ()), ($question =~ /components/ ? "method => 'components'" : ()), ($question =~ /all_/ ? "equal => 'all'" : ()),
 		($question =~ /within/ ? "within => '{key}'" : ()), ($question =~ /judged/ ? "verdicts => 'SELECT a, b, same FROM verdicts WHERE input = $number'" : ());
@@ -128,13 +138,21 @@ sub call
 	return "SELECT * FROM neardup_clusters($arguments)";
 }
 
+# Returns what sets decide of an input.
+sub decided
+{
+	my ($input) = @_;
+
+	return $input->{sets} ? (@DECIDED, $input->{small} ? @CONTAINED : ()) : ();
+}
+
 # Returns the questions for the server.
 sub questions_of
 {
 	my ($input) = @_;
 	my @more = (@MORE, $input->{small} ? @WITHIN : (), $input->{small} && $input->{measure} !~ /c/ ? @JUDGED : ());
 
-	return @QUESTIONS, grep { !/components/ || $input->{measure} !~ /c/ } @more;
+	return @QUESTIONS, decided($input), grep { !/components/ || $input->{measure} !~ /c/ } @more;
 }
 
 # Has the server answer the questions in some memory, with up to a number of workers; returns the messages.
@@ -153,19 +171,24 @@ sub lines_of_command
 {
 	my ($input, $door, $memory, $jobs) = @_;
 	my ($number, $measure) = @{$input}{qw(number measure)};
-	my $how = "$input->{command} -t $input->{threshold} --id id -j $jobs" . ($memory && " -m $memory") . ($measure =~ /m/ ? ' --multiset' : '') . ($measure =~ /c/ ? ' --containment' : '');
+	my $threshold = $input->{threshold};
+	my $how = "$input->{command} --id id -j $jobs" . ($memory && " -m $memory") . ($measure =~ /m/ ? ' --multiset' : '') . ($measure =~ /c/ ? ' --containment' : '');
 	my $lines = '';
 
 	$how =~ s/LEXICON/$number.lexicon/;
-	foreach my $question (@QUESTIONS)
+	foreach my $question (@QUESTIONS, decided($input))
 	{
 		my $out = "$number-$question-$door";
+		my $by = $question =~ /contained/ ? "-t $LOW --contained $threshold" : "-t $threshold";
 		my $nearest = $question =~ /nearest/ ? '--nearest' : '';
 
-		$lines .= $question eq 'pairs' ? "neardup pairs $how $number.a.jsonl $number.b.jsonl >$out 2>&1\n"
-			: $question eq 'pairs_against' ? "neardup pairs $how --against $number.b.jsonl $number.a.jsonl >$out 2>&1\n"
-			: $question =~ /held/ ? "neardup dedupe $how $nearest --report report --against $number.b.jsonl $number.a.jsonl 2>$out >kept; sed -n 's/.against\$//p' report >>$out\n"
-			: "neardup clusters $how $nearest $number.a.jsonl $number.b.jsonl >$out 2>&1\n";
+		# Texts decide in dedupe, if nothing else is said, and nowhere else.
+		$by .= ' --decide texts' if $question =~ /decided/ && $question !~ /held/;
+		$by .= ' --decide signatures' if $question =~ /^held/ && $input->{kind} == 1;
+		$lines .= $question =~ /pairs$/ ? "neardup pairs $how $by $number.a.jsonl $number.b.jsonl >$out 2>&1\n"
+			: $question =~ /against/ ? "neardup pairs $how $by --against $number.b.jsonl $number.a.jsonl >$out 2>&1\n"
+			: $question =~ /held/ ? "neardup dedupe $how $by $nearest --report report --against $number.b.jsonl $number.a.jsonl 2>$out >kept; sed -n 's/.against.*//p' report >>$out\n"
+			: "neardup clusters $how $by $nearest $number.a.jsonl $number.b.jsonl >$out 2>&1\n";
 	}
 	return $lines;
 }
@@ -187,8 +210,8 @@ sub requests
 	my ($input, $door, $memory, $jobs) = @_;
 	my $number = $input->{number};
 
-	return map { join("\t", "$number-$_-$door", $_, $input->{threshold}, $input->{split}, "-$input->{measure}", $jobs, $memory, $input->{kind}, "$number.values",
-			$input->{python} // '', "$number.texts", $input->{lexicon} ? "$number.lexicon" : '') . "\n" } @QUESTIONS;
+	return map { join("\t", "$number-$_-$door", $_, $input->{threshold}, $input->{split}, "-$input->{measure}", $jobs, $memory, $input->{kind}, "$number.values", $input->{sets} ? "$number.sets" : "$number.values",
+			$input->{python} // '', "$number.texts", $input->{lexicon} ? "$number.lexicon" : '') . "\n" } @QUESTIONS, decided($input);
 }
 
 my %programs = (
@@ -223,8 +246,32 @@ sub similarities_sql
 	my $equal = $signature ? 'a.sig <~> b.sig = 0' : ($measure =~ /m/ ? 'weighted_jaccard' : 'similarity') . '(a.sig, b.sig) = 1';
 	my $size = $measure eq 'c' ? 'cardinality(sig)' : $measure eq 'mc' ? 'shingle_total(sig)' : '0';
 
-	return "COPY (SELECT a.id, b.id, $similarity(a.sig, b.sig), $equal FROM docs$number a JOIN docs$number b ON a.id <= b.id ORDER BY 1, 2) TO '$FOLDER/$number.similarities';
-		COPY (SELECT id, $size FROM docs$number) TO '$FOLDER/$number.sizes';\n";
+	my $all = "FROM docs$number a JOIN docs$number b ON a.id <= b.id ORDER BY 1, 2";
+	my $share = $input->{lexicon} ? 'share_in' : 'containment';
+	my %of_sets = $input->{sets} ? (resemblances => ($input->{lexicon} ? 'weighted_jaccard' : 'similarity') . '(a.sets, b.sets)',
+		shares => "$share(b.sets, a.sets)", either => "greatest($share(a.sets, b.sets), $share(b.sets, a.sets))") : ();
+
+	return "COPY (SELECT a.id, b.id, $similarity(a.sig, b.sig), $equal $all) TO '$FOLDER/$number.similarities';
+		COPY (SELECT id, $size FROM docs$number) TO '$FOLDER/$number.sizes';\n"
+		. join '', map { "COPY (SELECT a.id, b.id, $of_sets{$_}, similarity(a.sets, b.sets) = 1 $all) TO '$FOLDER/$number.$_';\n" } sort keys %of_sets;
+}
+
+# Returns the pairs and clusters of the similarities in a file, and of sizes.
+sub brute
+{
+	my ($name, $input, $size) = @_;
+
+	return Brute->new($input->{threshold}, [ map { chomp; [ split /\t/ ] } lines_of($name) ], $size);
+}
+
+# Returns the answers to the questions of one list and of two.
+sub answers
+{
+	my ($how, $split, $one, $two) = @_;
+	my %answers = (pairs => [ $one->pairs ], stars => [ $one->stars(0) ], nearest => [ $one->stars(1) ], pairs_against => [ $two->pairs($split) ],
+		held => [ $two->held(0, $split) ], held_nearest => [ $two->held(1, $split) ]);
+
+	return map { ("${how}_$_" => $answers{$_}) } keys %answers;
 }
 
 # Writes what the definition gives.
@@ -234,7 +281,7 @@ sub define
 	my ($number, $split, $judged, $measure) = @{$input}{qw(number split judged measure)};
 	my @size = map { my ($id, $size) = split /\s/; [ $id, $size ] } lines_of("$number.sizes");
 	my $size = $measure =~ /c/ ? [ 0, map { $_->[1] } sort { $a->[0] <=> $b->[0] } @size ] : undef;
-	my $brute = Brute->new($input->{threshold}, [ map { chomp; [ split /\t/ ] } lines_of("$number.similarities") ], $size);
+	my $brute = brute("$number.similarities", $input, $size);
 	my $within = $brute->within($input->{key});
 	my %lines = (
 		pairs => [ $brute->pairs ], stars => [ $brute->stars(0) ], nearest => [ $brute->stars(1) ], all_pairs => [ $brute->all_pairs ],
@@ -243,6 +290,12 @@ sub define
 		within_components => [ $within->components ], judged_pairs => [ $brute->judged_pairs($judged) ], judged_stars => [ $brute->judged_stars(0, $judged) ],
 		judged_nearest => [ $brute->judged_stars(1, $judged) ], judged_components => [ $brute->components($judged) ]);
 
+	if ($input->{sets})
+	{
+		my ($resemblances, $shares, $either) = map { brute("$number.$_", $input) } qw(resemblances shares either);
+
+		%lines = (%lines, answers('decided', $split, $resemblances, $resemblances), answers('contained', $split, $shares, $either));
+	}
 	file("$number-$_-definition", @{ $lines{$_} }) foreach keys %lines;
 }
 

@@ -196,7 +196,7 @@ my @own = (
 	"SELECT * FROM ext.lsh_curve(20, 5)",
 	"SELECT ext.minhash_union_agg(ext.to_minhash(body, 64, 32, 'word 3'::text)) FROM public.docs",
 	(map { ("SELECT * FROM ext.neardup_pairs('SELECT id, $_ FROM public.docs'::text, 0.8::float8)", "SELECT * FROM ext.neardup_clusters('SELECT id, $_ FROM public.docs'::text, 0.8::float8, NULL::bigint)") } qw(sig fp bag)),
-	"SELECT * FROM ext.neardup_clusters('SELECT id, sig, bag, h FROM public.docs'::text, 0.8::float8, verify => 0.9, within => '{h}')",
+	"SELECT * FROM ext.neardup_clusters('SELECT id, sig, bag, h FROM public.docs'::text, 0.9::float8, within => '{h}')",
 	"SELECT * FROM ext.neardup_pairs('SELECT id, sig FROM public.docs'::text, 0.8::float8, verdicts => 'SELECT 1, 2, false')",
 	"SELECT * FROM ext.neardup_frequencies('SELECT bag FROM public.docs'::text)",
 	"SELECT ext.neardup_common_shingles('SELECT body FROM public.docs'::text), ext.neardup_lexicon('SELECT body FROM public.docs'::text)",

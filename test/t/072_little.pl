@@ -67,7 +67,7 @@ my @queries = (
 	['SELECT count(*), sum(hashtext(sig::text)::bigint * place) FROM (SELECT sig, row_number() OVER (ORDER BY sig, id) AS place FROM s) q', qw(index)],
 	[q{SELECT count(*), sum(a * b), sum(similarity) FROM neardup_pairs('SELECT id, sig FROM s ORDER BY id', 0.8)}, qw(parallel)],
 	[q{SELECT count(*), sum(a * b), sum(similarity) FROM neardup_pairs('SELECT id, sig FROM s ORDER BY id', 0.8, equal => 'all')}, qw(parallel)],
-	[q{SELECT count(*), sum(a * b), sum(similarity) FROM neardup_pairs('SELECT id, sig, set FROM s ORDER BY id', 0.6, verify => 0.8)}, qw(parallel)],
+	[q{SELECT count(*), sum(a * b), sum(similarity) FROM neardup_pairs('SELECT id, sig, set FROM s ORDER BY id', 0.8)}, qw(parallel)],
 	[q{SELECT count(*), sum(a * b), sum(similarity) FROM neardup_pairs('SELECT id, set FROM s ORDER BY id', 0.7)}, qw(parallel)],
 	[q{SELECT count(*), sum(a * b) FROM neardup_pairs('SELECT id, sig FROM s WHERE id % 7 < 3 ORDER BY id', 0.8, against => 'SELECT id, sig FROM s WHERE id % 7 >= 3 ORDER BY id')}, qw(parallel)],
 	[q{SELECT count(*), sum(id * keeper), sum(size) FROM neardup_clusters('SELECT id, sig FROM s ORDER BY id', 0.8)}, qw(parallel)],
@@ -131,7 +131,7 @@ sub temporary_files
 # without the limit they return an answer.
 my %spills = (
 	signatures => q{neardup_pairs('SELECT id * 4 + g, to_minhash(set | to_shingles(ARRAY[g, id]::bigint[]), 256, 32) FROM s, generate_series(0, 3) g', 0.8)},
-	'the evidence' => q{neardup_pairs('SELECT id, sig, set FROM s', 0.6, verify => 0.8)},
+	'the evidence' => q{neardup_pairs('SELECT id, sig, set FROM s', 0.8)},
 	clusters => q{neardup_clusters('SELECT id, to_minhash(set, 2048, 32) FROM s', 0.8, method => 'components')});
 foreach my $what (sort keys %spills)
 {

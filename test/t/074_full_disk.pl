@@ -151,7 +151,7 @@ gives_up('a parallel vacuum', 'id % 2 = 0', 'VACUUM (PARALLEL 2) t');
 $node->safe_psql('postgres', 'DROP INDEX t_other');
 sweep('pairs that spill', $indexed, $serial . $spill . q{SELECT count(*) FROM neardup_pairs('SELECT id, sig FROM sigs', 0.9)}, 1);
 sweep('pairs that spill, in parallel', '', $parallel . $spill . q{SELECT count(*) FROM neardup_pairs('SELECT id, sig FROM sigs', 0.9)}, 1);
-sweep('pairs with evidence', '', $serial . $spill . q{SELECT count(*) FROM neardup_pairs('SELECT id, sig, s FROM sigs', 0.5, verify => 0.5)}, 1);
+sweep('pairs with evidence', '', $serial . $spill . q{SELECT count(*) FROM neardup_pairs('SELECT id, sig, s FROM sigs', 0.5)}, 1);
 
 # A crash right after a failure loses nothing.
 $node->safe_psql('postgres', $indexed);

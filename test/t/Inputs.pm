@@ -4,6 +4,7 @@
 #   number, rows       its number, and its documents: texts, arrays of numbers or digits of bits
 #   sql                the expression that makes the value of a column `body`; `lexicon` may be in it
 #   python, command    how the package and the command make the value of a text; undef if they have no text
+#   sets               the expression of the set that a minhash estimates; undef if nothing has it
 #   kind               of the value, as in neardup.h
 #   measure            letters: m to compare multisets, c by containment
 #   threshold, split   the least similarity, and how many documents are compared with the others by `against`
@@ -26,7 +27,7 @@ sub minhash_of_text
 {
 	my ($k, $b, $scheme) = @_;
 
-	return { name => "minhash($k, $b) of $scheme", kind => $MINHASH, sql => "to_minhash(body, $k, $b, '$scheme')",
+	return { name => "minhash($k, $b) of $scheme", kind => $MINHASH, sql => "to_minhash(body, $k, $b, '$scheme')", sets => "to_shingles(body, '$scheme')",
 		python => "minhash(texts, k=$k, b=$b, scheme='$scheme')", command => "--minhash $k,$b --scheme '$scheme'" };
 }
 
@@ -50,7 +51,7 @@ sub weighted
 {
 	my ($kind, $measure) = @_;
 
-	return { name => 'weighted minhash', kind => $MINHASH, lexicon => 1, sql => 'to_minhash(body, 256, 2, lexicon)',
+	return { name => 'weighted minhash', kind => $MINHASH, lexicon => 1, sql => 'to_minhash(body, 256, 2, lexicon)', sets => "weigh(to_shingles(body, 'word 1'), lexicon)",
 		python => 'minhash(texts, k=256, b=2, lexicon=lexicon)', command => '--minhash 256,2 --lexicon LEXICON' } if $kind == $MINHASH;
 	return { name => 'weighted sets', kind => $SHINGLES, measure => $measure, lexicon => 1, sql => "weigh(to_shingles(body, 'word 1'), lexicon)",
 		python => "shingles(texts, scheme='word 1', lexicon=lexicon)", command => "--shingles --scheme 'word 1' --lexicon LEXICON" };
@@ -71,7 +72,7 @@ my @WAYS = (
 	set_of_text('char 4', ''), set_of_text('word 2', 'm'), weighted($MINHASH), (map { weighted($SHINGLES, $_) } '', 'm', 'mc'),
 	foreign('hashes of 64 bits', $SIMHASH, 'bits', 64, 'body::bit(64)::bigint::simhash'), foreign('bits as simhash', $SIMHASH, 'bits', 256, 'body::bit(256)::simhash'),
 	foreign('bits as minhash', $MINHASH, 'bits', 100, 'body::bit(100)::minhash'), foreign('sketches of 32 bits', $MINHASH, 'array', 96, 'body::bigint[]::minhash(96, 32)'),
-	foreign('minhash of elements', $MINHASH, 'array', undef, 'to_minhash(to_shingles(body::bigint[]), 128, 1)'),
+	{ %{ foreign('minhash of elements', $MINHASH, 'array', undef, 'to_minhash(to_shingles(body::bigint[]), 128, 1)') }, sets => 'to_shingles(body::bigint[])' },
 	(map { foreign('sets of elements', $SHINGLES, 'array', undef, 'to_shingles(body::bigint[])', $_) } '', 'm', 'c', 'mc'));
 
 # ---- Documents -----------------------------------------------------------------

@@ -89,21 +89,23 @@ def _table(count: int, **columns: Any) -> tuple[Any, Any]:
     return _arrow.export("+s", count, children=fields)
 
 
-def _options(threshold: float, multiset: bool, containment: bool, nearest: bool, jobs: int, memory: int) -> Any:
-    return byref(Options(threshold, multiset, containment, nearest, integer(jobs, c_uint16), integer(memory, c_size_t)))
+def _options(threshold: float, multiset: bool, containment: bool, nearest: bool, jobs: int, memory: int, contained: float | None) -> Any:
+    share = 0 if contained is None else contained or -1
+    return byref(Options(threshold, multiset, containment, nearest, integer(jobs, c_uint16), integer(memory, c_size_t), share))
 
 
 def pairs(values: Any, threshold: float, *, against: Any = None, multiset: bool = False, containment: bool = False,
-          jobs: int = 1, memory: int = 0) -> Pairs:
+          contained: float | None = None, jobs: int = 1, memory: int = 0) -> Pairs:
     """Finds all pairs of values of at least this similarity (above 0, at most 1), as neardup_pairs() in SQL.
 
     Values are bytes, or in an array of uint8 or a binary column; of texts (str) minhash() is made.  Returns Pairs.  Of
     equal values only the first is in pairs, and each other one is paired with it.  With `against`, b is the number of one
-    of its values.  Sets are compared by resemblance, or as multisets, or by containment.  memory is about
-    how many bytes to take, with temporary files beyond, 0 half of the machine's; NeardupError (code 4) if the pairs take
+    of its values.  Sets are compared by resemblance, or as multisets, or by containment.  Minhashes that
+    are decided_by() sets are compared by those of which the threshold may hold, but for one in 30,000 that lies just at it;
+    with `contained`, such a pair is similar if a has at least this share of b's set.  memory is about how many bytes to take, with temporary files beyond, 0 half of the machine's; NeardupError (code 4) if the pairs take
     more."""
     mine, other, start, count = Values.of(values), None if against is None else Values.of(against), c_void_p(), c_size_t()
-    options = _options(threshold, multiset, containment, False, jobs, memory)
+    options = _options(threshold, multiset, containment, False, jobs, memory, contained)
     alone(lambda: call("pairs", mine, other, options, byref(start), byref(count)))
     try:
         return Pairs(bytearray((c_uint8 * (count.value * _PAIR.size)).from_address(start.value or 0)))
@@ -112,12 +114,12 @@ def pairs(values: Any, threshold: float, *, against: Any = None, multiset: bool 
 
 
 def clusters(values: Any, threshold: float, *, against: Any = None, multiset: bool = False, containment: bool = False,
-             nearest: bool = False, jobs: int = 1, memory: int = 0) -> Clusters:
+             nearest: bool = False, contained: float | None = None, jobs: int = 1, memory: int = 0) -> Clusters:
     """Finds for each value the first earlier keeper that is similar to it, else itself, as neardup_clusters() in SQL.
 
     With `nearest`, the most similar keeper.  With `against`, keepers are its values only.  Otherwise as pairs()."""
     mine, other = Values.of(values), None if against is None else Values.of(against)
-    return _clusters(mine, len(mine), other, _options(threshold, multiset, containment, nearest, jobs, memory))
+    return _clusters(mine, len(mine), other, _options(threshold, multiset, containment, nearest, jobs, memory, contained))
 
 
 def _clusters(values: Any, count: int, against: Values | None, options: Any) -> Clusters:
@@ -135,9 +137,9 @@ class Kept(NamedTuple):
 
 
 def keep(values: Values, threshold: float, against: Values | None = None, *, multiset: bool = False, containment: bool = False,
-         nearest: bool = False, jobs: int = 1, memory: int = 0) -> Kept:
+         nearest: bool = False, contained: float | None = None, jobs: int = 1, memory: int = 0) -> Kept:
     """Finds the values that stay: the first of each cluster, and empty ones, unless one in `against` is similar."""
-    options = _options(threshold, multiset, containment, nearest, jobs, memory)
+    options = _options(threshold, multiset, containment, nearest, jobs, memory, contained)
     held = None
     if against is not None:
         held = _clusters(values, len(values), against, options)

@@ -20,7 +20,7 @@ LIBRARY = ctypes.CDLL(str(_FILE) if _FILE.exists() else _FILE.name)
 # What each function returns, and takes: p a pointer, s bytes, z a size, i and u a number of 32 bits, d a double.
 _FUNCTIONS = dict(line.split() for line in """
     version s: | defaults p: | open p:p | close v:p | message s:p | free v:pp | signature_size z:p | edit_distance i:pszszp
-    signer_new i:piiisszp | signer_free v:pp | sign i:ppszp | sign_column i:ppppppp | learn i:psudzppp | export i:pppp
+    signer_new i:piiisszp | signer_free v:pp | sign i:ppszp | sign_column i:pppppppp | learn i:psudzppp | export i:pppp
     parse i:pisp | print i:piszp | compare i:piszszp | pairs i:pppppp | clusters i:pppppp | capsules v:p
     """.replace("\n", "|").split("|") if line.strip())
 _TYPES = {"v": None, "p": c_void_p, "s": c_char_p, "z": c_size_t, "i": c_int, "u": c_uint32, "d": c_double}
@@ -76,14 +76,19 @@ Column._fields_ = [("count", c_size_t), ("first", c_size_t), ("validity", c_void
                    ("data", c_void_p), ("buffer", c_void_p), ("dictionary", POINTER(Column))]
 
 
+class Evidence(ctypes.Structure):
+    _fields_ = [("signer", c_void_p), ("texts", c_void_p), ("columns", c_size_t), ("read", c_void_p), ("state", c_void_p),
+                ("sets", c_void_p), ("digest", c_void_p)]
+
+
 class ManyValues(ctypes.Structure):
     _fields_ = [("kind", c_int), ("count", c_size_t), ("bytes", c_void_p), ("size", c_size_t), ("offset", c_void_p),
-                ("chosen", c_void_p), ("read", c_void_p), ("state", c_void_p)]
+                ("chosen", c_void_p), ("read", c_void_p), ("state", c_void_p), ("evidence", c_void_p)]
 
 
 class Options(ctypes.Structure):
     _fields_ = [("threshold", c_double), ("multiset", c_bool), ("containment", c_bool), ("nearest", c_bool),
-                ("jobs", c_int), ("memory", c_size_t)]
+                ("jobs", c_int), ("memory", c_size_t), ("contained", c_double)]
 
 
 class Compared(ctypes.Structure):

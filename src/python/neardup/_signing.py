@@ -9,11 +9,11 @@ import weakref
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from ctypes import byref, c_bool, c_uint16, c_void_p
+from ctypes import byref, c_bool, c_uint16, c_uint64, c_void_p
 from typing import Any
 
 from . import _arrow
-from ._library import DEFAULT, FUNCTION, NEXT, NOTICE, OF_THREAD, Bytes, Column, Session, alone, call, free, in_threads, integer, refuse, result_of, take
+from ._library import DEFAULT, FUNCTION, NEXT, NOTICE, OF_THREAD, Bytes, Column, Evidence, Session, alone, call, free, in_threads, integer, refuse, result_of, take
 from ._values import LEXICON, LONG, MINHASH, SHINGLES, SIMHASH, Text, Values, is_null, items_of, utf8
 
 # Texts that are signed in a call.
@@ -161,11 +161,11 @@ class _Signer:
         _FREE(session, value.bytes)
         return result
 
-    def sign_column(self, column: Column) -> Values:
+    def sign_column(self, column: Column, digests: Any = None) -> Values:
         nulls, signatures, sets = bytearray(column.count), bytearray(self.size * column.count), Bytes()
         offsets = array("Q", bytes(0 if self.size else 8 * (column.count + 1)))
         call("sign_column", self, byref(column), _arrow.memory_of(nulls), _arrow.memory_of(signatures), byref(sets),
-             _arrow.memory_of(offsets))
+             _arrow.memory_of(offsets), digests)
         if self.size:
             return Values(self.kind, signatures, self.size, None, nulls)
         try:
@@ -181,6 +181,17 @@ class _Signer:
         few = jobs <= 1 and not _arrow.has_interface(texts)
         made = map(self._sign_few, columns) if few else in_threads(self.sign_column, columns, jobs)
         return Values.joined(self.kind, self.size, made, progress)
+
+    def make_decided(self, texts: Any, by: "_Signer", jobs: int, progress: Progress = None) -> Values:
+        """Makes the minhash of texts whose shingles decide which are similar."""
+        columns = list(_columns_of(texts))
+        places = list(itertools.accumulate((column.count for column in columns), initial=0))
+        digests = (c_uint64 * places[-1])()
+        made = in_threads(lambda i: self.sign_column(columns[i], byref(digests, 8 * places[i])), range(len(columns)), integer(jobs, c_uint16))
+        values = Values.joined(self.kind, self.size, made, progress)
+        together = (Column * len(columns))(*columns)
+        evidence = Evidence(by._as_parameter_.value, ctypes.addressof(together), len(columns), digest=ctypes.addressof(digests))
+        return values.with_evidence(evidence, by, columns, together, digests)
 
     def _sign_few(self, column: Column) -> Values:
         """Signs texts in this thread, unless they take long."""
@@ -207,6 +218,11 @@ def minhash(texts: Text | Iterable[Text], *, k: int = DEFAULT.k, b: int = DEFAUL
     a tqdm, is told how many more texts are signed.  Raises NeardupError for other shapes and schemes, TypeError for what is
     no text."""
     return signer(MINHASH, k, b, scheme, lexicon).make(texts, jobs, progress)
+
+
+def minhash_decided(texts: Any, k: int, b: int, scheme: str | None, lexicon: Lexicon | None, jobs: int, progress: Progress) -> Values:
+    """Makes the minhash of each of many texts, whose shingles decide which are similar."""
+    return signer(MINHASH, k, b, scheme, lexicon).make_decided(texts, signer(SHINGLES, 0, 0, scheme, lexicon), jobs, progress)
 
 
 def simhash(texts: Text | Iterable[Text], *, k: int = DEFAULT.f, scheme: str | None = None, jobs: int = 1,

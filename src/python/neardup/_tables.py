@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, NoReturn
 from . import _arrow
 from ._joining import NO_KEEPER, Kept, keep
 from ._library import DEFAULT
-from ._signing import Lexicon, Progress, minhash
+from ._signing import Lexicon, Progress, minhash, minhash_decided
 from ._signing import shingles as make_shingles
-from ._values import Values, first_of, names_of
+from ._values import Values, compare, first_of, names_of
 
 
 class _Table(NamedTuple):
@@ -192,10 +192,14 @@ def _take(records: Any, numbers: list[int]) -> Any:
 
 
 # The columns of a report.
-_REPORT = {"keeper", "similarity", "size", "against"}
+_REPORT = {"keeper", "similarity", "size", "against", "estimate"}
 
 
-def _report(ids: Sequence[Any], kept: Kept, against_ids: Sequence[Any]) -> dict[str, list[Any]]:
+def _estimates(values: Values, keepers: Sequence[int], others: Values) -> list[float]:
+    return [0.0 if keeper == NO_KEEPER else compare(values[i], others[keeper]).similarity for i, keeper in enumerate(keepers)]
+
+
+def _report(ids: Sequence[Any], kept: Kept, against_ids: Sequence[Any], values: Values, others: Values | None) -> dict[str, list[Any]]:
     keepers, similarities = kept.clusters
     sizes = Counter(keepers)
     columns: dict[str, list[Any]] = {
@@ -204,13 +208,18 @@ def _report(ids: Sequence[Any], kept: Kept, against_ids: Sequence[Any]) -> dict[
         "size": [None if keeper == NO_KEEPER else sizes[keeper] for keeper in keepers]}
     if kept.held is not None:
         columns["against"] = [None if keeper == NO_KEEPER else against_ids[keeper] for keeper in kept.held.keeper]
+    if values.many.evidence:
+        columns["estimate"] = _estimates(values, keepers, values)
+        if kept.held is not None and others is not None:
+            columns["estimate"] = list(map(max, columns["estimate"], _estimates(values, kept.held.keeper, others)))
     return columns
 
 
 def dedupe(records: Any, threshold: float = DEFAULT.threshold, *, text: str | None = None, id: str | None = None,
            report: bool = False, against: Any = None, k: int = DEFAULT.k, b: int = DEFAULT.b, scheme: str | None = None,
            lexicon: Lexicon | None = None, shingles: bool = False, multiset: bool = False, containment: bool = False,
-           nearest: bool = False, jobs: int = 1, memory: int = 0, progress: Progress = None) -> Any:
+           nearest: bool = False, decide: str = "texts", contained: float | None = None, jobs: int = 1, memory: int = 0,
+           progress: Progress = None) -> Any:
     """Returns what stays of records when near-duplicates go: the first of each cluster, and those without a text.
 
     records is a table, whose column `text` has the texts: of pyarrow, Polars, pandas, DuckDB, daft or Hugging Face's
@@ -219,12 +228,16 @@ def dedupe(records: Any, threshold: float = DEFAULT.threshold, *, text: str | No
     column, or texts or values.
 
     With report=True all rows come out, with columns more: keeper, its own id if a row stays, null if it has no text;
-    similarity to the keeper; size, how many rows have this keeper; and with `against` the id of the similar record there.
-    Ids are those of the column `id`, or numbers from 0.
+    similarity to the keeper; size, how many rows have this keeper; with `against` the id of the similar record there; and
+    estimate, the similarity by signatures, if texts decide.  Ids are those of the column `id`, or numbers from 0.
 
     minhash() signs texts, with k, b, scheme and lexicon; with shingles=True, multiset or containment shingles()
-    does.  The other
-    arguments are those of clusters() and minhash()."""
+    does.  Of those whose minhashes may reach the threshold, the shingles of the texts decide; with decide="signatures", as
+    of values, the estimate.  With `contained`, a share, a record goes if at least this share of its shingles is in the one
+    that stays; the threshold says which are looked at.  The other arguments are those of clusters() and minhash()."""
+    if decide not in ("texts", "signatures"):
+        raise ValueError(f'decide is "texts" or "signatures", not {decide!r}')
+
     def values_of(side: Any, opened: _Opened | None) -> Values:
         if opened is None and _are_values(side):
             return Values.of(side)
@@ -233,6 +246,8 @@ def dedupe(records: Any, threshold: float = DEFAULT.threshold, *, text: str | No
         if shingles or multiset or containment:
             made = make_shingles(texts, scheme=scheme, lexicon=lexicon, jobs=jobs, progress=progress)
             return made
+        if decide == "texts":
+            return minhash_decided(texts, k, b, scheme, lexicon, jobs, progress)
         made = minhash(texts, k=k, b=b, scheme=scheme, lexicon=lexicon, jobs=jobs, progress=progress)
         return made
 
@@ -244,8 +259,11 @@ def dedupe(records: Any, threshold: float = DEFAULT.threshold, *, text: str | No
         raise ValueError(f"the table has a column {min(taken)!r} already")
     numbers = opened is None and _are_values(records)
     other = None if against is None else _open(against, text)
-    kept = keep(values_of(records, opened), threshold, None if against is None else values_of(against, other),
-                multiset=multiset, containment=containment, nearest=nearest, jobs=jobs, memory=memory)
+    values, others = values_of(records, opened), None if against is None else values_of(against, other)
+    if others is not None and bool(values.many.evidence) != bool(others.many.evidence):
+        raise TypeError('texts cannot decide where one side has only values: say decide="signatures"')
+    kept = keep(values, threshold, others, multiset=multiset, containment=containment, nearest=nearest, contained=contained,
+                jobs=jobs, memory=memory)
     if opened is None:
         return kept.stay if numbers else _take(records, kept.stay)
     if not report:
@@ -254,7 +272,7 @@ def dedupe(records: Any, threshold: float = DEFAULT.threshold, *, text: str | No
     against_ids: Sequence[Any] = range(NO_KEEPER)
     if id and other is not None and id in other.how.names(other.table):
         against_ids = other.how.items(other.table, id)
-    return opened.back(opened.how.extend(opened.table, _report(ids, kept, against_ids)))
+    return opened.back(opened.how.extend(opened.table, _report(ids, kept, against_ids, values, others)))
 
 
 def _listed(records: Any) -> Any:

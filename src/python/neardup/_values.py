@@ -9,7 +9,7 @@ from ctypes import byref, c_int64, c_uint64, c_void_p
 from typing import Any, NamedTuple
 
 from . import _arrow
-from ._library import Compared, ManyValues, NeardupError, alone, call, take
+from ._library import Compared, Evidence, ManyValues, NeardupError, alone, call, take
 
 MINHASH, SIMHASH, SHINGLES, LEXICON = 1, 2, 3, 4
 _KINDS = {"minhash": MINHASH, "simhash": SIMHASH, "shingles": SHINGLES}
@@ -107,9 +107,12 @@ class Values(Sequence[Any]):
         self._count = len(offsets) - 1 if offsets else len(self._view) // size if size else 0
         self._owner, self._memory = owner, _arrow.memory_of(self._view)
         offset = ctypes.cast((c_uint64 * len(offsets)).from_buffer(offsets), c_void_p) if offsets else None
-        self._as_parameter_ = byref(ManyValues(kind, self._count, ctypes.addressof(self._memory), size, offset))
+        self.many = ManyValues(kind, self._count, ctypes.addressof(self._memory), size, offset)
+        self._as_parameter_ = byref(self.many)
 
     def __reduce__(self) -> Any:
+        if self.many.evidence:
+            raise TypeError("values and the sets that decide on them are pickled apart")
         return Values, (self._kind, self._view.tobytes(), self._size, self._offsets, self._nulls)
 
     @classmethod
@@ -150,11 +153,23 @@ class Values(Sequence[Any]):
             return cls(kind_of(bytes(rows[0][:2])), *rows, owner=chunks)
         return cls._of_list([item for chunk in chunks for item in _arrow.bytes_of(chunk)])
 
+    def decided_by(self, sets: Any) -> "Values":
+        """Returns the same minhashes, of which the sets of shingles, one for each, decide which are similar."""
+        other = Values.of(sets)
+        if len(other) != len(self):
+            raise ValueError(f"{len(other)} sets cannot decide on {len(self)} values")
+        return self.with_evidence(Evidence(sets=ctypes.addressof(other.many)), other)
+
+    def with_evidence(self, evidence: Evidence, *owners: Any) -> "Values":
+        result = Values(self._kind, self._view, self._size, self._offsets, self._nulls, (self._owner, evidence, owners))
+        result.many.evidence = ctypes.addressof(evidence)
+        return result
+
     def chosen(self, numbers: "array[int]") -> Any:
         """Returns a parameter that is some of the values."""
         offset = self._offsets.buffer_info()[0] if self._offsets else None
         some = ManyValues(self._kind, len(numbers), ctypes.addressof(self._memory), self._size, offset, numbers.buffer_info()[0])
-        some.owners = self, numbers
+        some.owners, some.evidence = (self, numbers), self.many.evidence
         return byref(some)
 
     @classmethod

@@ -68,7 +68,7 @@ time_neardup()
 	say "measuring all pairs"
 	all_pairs 64MB neardup 'pairs in 64 MB' "$signatures"
 	all_pairs 1GB neardup pairs "$signatures"
-	all_pairs 1GB exact pairs "'SELECT id, sig, to_shingles(body) FROM neardup_rows', 0.7, verify => 0.8"
+	all_pairs 1GB exact pairs "'SELECT id, sig, to_shingles(body) FROM neardup_rows', 0.8"
 }
 
 # ---- Libraries --------------------------------------------------------------------------

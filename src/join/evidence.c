@@ -1,0 +1,180 @@
+/*
+ * evidence.c: sets that belong to signatures, and pairs of documents that they judge.
+ *
+ * A judge keeps the sets that it compared last, since a join finds the pairs of a document close
+ * to each other.
+ */
+#include "join/documents.h"
+
+/* The probability that a pair at the threshold is no candidate: that of four standard errors. */
+#define MISSED (1 / 31574.0)
+
+/* Sets that a judge keeps, and the bytes that they may take. */
+#define SETS_KEPT 16384
+#define SETS_KEPT_BYTES ((size_t) 16 * 1024 * 1024)
+
+typedef struct KeptSet
+{
+	const Documents *documents; /* NULL: there is none */
+	uint32_t document;
+	Bag bag;
+	void *copy; /* that has the arrays of the bag; or NULL */
+} KeptSet;
+
+struct Judge
+{
+	const DocumentList *left;
+	const DocumentList *right;
+	Measure measure;
+	size_t bytes;
+	size_t most;
+	KeptSet slot[SETS_KEPT + 1]; /* the last is for a set whose slot the other one of a pair has */
+};
+
+/* Returns the distance within which signatures are candidates. */
+int
+candidate_radius(const PairOptions *options, const SignatureHeader *shape)
+{
+	int b = signature_bits(shape);
+	int radius = signature_radius(shape, options->threshold);
+
+	while (options->evidence && radius < shape->k &&
+		   chance_within(shape->k, b, options->threshold, radius) < 1 - MISSED)
+		radius++;
+	return radius;
+}
+
+/*
+ * Returns what the similarity of two documents is.  Of one list the second would go, of two lists
+ * of the same documents the first; of others, what either has of the other counts.
+ */
+static Measure
+measure_of(const PairOptions *options, bool one_list, bool same)
+{
+	if (options->contained == 0)
+		return options->measure;
+	return one_list ? MEASURE_CONTAINS : same ? MEASURE_CONTAINED : MEASURE_CONTAINMENT;
+}
+
+/* Returns the similarity of two sets.  Weights count, as they do for the signatures. */
+static double
+compare(const Documents *documents, const Bag *x, const Bag *y, Measure measure)
+{
+	return bag_similarity(x, y, measure,
+						  documents->options->multiset ||
+							  scheme_is_weighted(documents->shape.scheme));
+}
+
+/* ---- Two documents --------------------------------------------------------- */
+
+static void
+free_set(Bag *bag, void *copy)
+{
+	if (copy == NULL)
+		bag_free(bag);
+	host_free(copy);
+}
+
+/* Returns the similarity of two documents by their evidence; of one list the second would go. */
+double
+evidence_similarity(const Documents *left, uint32_t a, const Documents *right, uint32_t b)
+{
+	void *copy[2];
+	Bag x = documents_evidence(left, a, &copy[0]);
+	Bag y = documents_evidence(right, b, &copy[1]);
+	double similarity =
+		compare(left, &x, &y, measure_of(left->options, left == right, left == right));
+
+	free_set(&x, copy[0]);
+	free_set(&y, copy[1]);
+	return similarity;
+}
+
+/* ---- Judges ------------------------------------------------------------------ */
+
+/* Begins to judge the pairs of two lists, or of one that is given twice. */
+Judge *
+judge_begin(const DocumentList *left, const DocumentList *right)
+{
+	Judge *judge = host_alloc(sizeof(Judge));
+	const PairOptions *options = left->documents->options;
+
+	memset(judge, 0, sizeof(Judge));
+	judge->left = left;
+	judge->right = right;
+	judge->measure = measure_of(options, left == right, left->documents == right->documents);
+	judge->most = Min(SETS_KEPT_BYTES, EDGE_MEMORY(options) / 4);
+	return judge;
+}
+
+/* Returns how many bytes a set takes. */
+static size_t
+bytes_of(const Bag *bag)
+{
+	return bag->count * (sizeof(int64_t) + (bag->frequency != NULL ? sizeof(uint32_t) : 0));
+}
+
+/* Frees a set. */
+static void
+drop(Judge *judge, KeptSet *set)
+{
+	if (set->documents == NULL)
+		return;
+	judge->bytes -= bytes_of(&set->bag);
+	free_set(&set->bag, set->copy);
+	set->documents = NULL;
+}
+
+/* Frees all sets but two. */
+static void
+drop_others(Judge *judge, const KeptSet *one, const KeptSet *other)
+{
+	for (KeptSet *set = judge->slot; set <= judge->slot + SETS_KEPT; set++)
+		if (set != one && set != other)
+			drop(judge, set);
+}
+
+/* Returns the set of a document, in memory until another one than `held` is needed. */
+static const KeptSet *
+set_of(Judge *judge, const Documents *documents, uint32_t document, const KeptSet *held)
+{
+	KeptSet *set = judge->slot +
+		(document + (documents != judge->left->documents ? SETS_KEPT / 2 : 0)) % SETS_KEPT;
+
+	if (set->documents == documents && set->document == document)
+		return set;
+	if (set == held)
+		set = judge->slot + SETS_KEPT;
+	drop(judge, set);
+	set->bag = documents_evidence(documents, document, &set->copy);
+	set->documents = documents;
+	set->document = document;
+	judge->bytes += bytes_of(&set->bag);
+	if (judge->bytes > judge->most)
+		drop_others(judge, set, held);
+	return set;
+}
+
+/* Returns whether the documents at two places are similar, and how similar they are. */
+bool
+judge_pair(Judge *judge, uint32_t a, uint32_t b, double *similarity)
+{
+	const Documents *left = judge->left->documents;
+	const Documents *right = judge->right->documents;
+	const PairOptions *options = left->options;
+	const KeptSet *x = set_of(judge, left, list_at(judge->left, a), NULL);
+	const KeptSet *y = set_of(judge, right, list_at(judge->right, b), x);
+
+	*similarity = compare(left, &x->bag, &y->bag, judge->measure);
+	return *similarity >= (options->contained > 0 ? options->contained : options->threshold);
+}
+
+/* Frees a judge, or NULL. */
+void
+judge_end(Judge *judge)
+{
+	if (judge == NULL)
+		return;
+	drop_others(judge, NULL, NULL);
+	host_free(judge);
+}
