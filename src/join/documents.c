@@ -401,9 +401,9 @@ add_signature(Documents *documents, const DocumentRow *row)
 {
 	DocumentStore *store = documents->store;
 	Records *records = &store->records;
-	const Bag *evidence = row->evidence;
-	size_t bytes = evidence != NULL ? stored_bytes(evidence) : 0;
+	Bag evidence = row->evidence != NULL ? *row->evidence : (Bag){0};
 	StoredBag *stored = NULL;
+	size_t bytes;
 	Sought sought = {documents, documents->rows - 1, row->alone, NULL, NULL};
 	uint8_t *record;
 	uint8_t *digest;
@@ -415,11 +415,14 @@ add_signature(Documents *documents, const DocumentRow *row)
 	sought.record = record = records_next(records);
 	memcpy(record, row->symbols, signature_symbol_bytes(&documents->shape));
 	digest = record + records->stride - DIGEST_BYTES(documents->options);
-	if (evidence != NULL)
+	if (!evidence_weighs(documents))
+		evidence.frequency = NULL;
+	bytes = stored_bytes(&evidence);
+	if (row->evidence != NULL)
 	{
 		stored = host_alloc(bytes);
 		memset(stored, 0, sizeof(StoredBag));
-		store_bag(stored, evidence);
+		store_bag(stored, &evidence);
 		write_digest(documents, stored, bytes, digest);
 	}
 	else if (documents->options->evidence)
@@ -427,7 +430,7 @@ add_signature(Documents *documents, const DocumentRow *row)
 	if (add_to_document(&sought, documents))
 	{
 		records->count++;
-		if (evidence != NULL)
+		if (row->evidence != NULL)
 			store->evidence[documents->count - 1] = blobs_add(&store->blobs, stored, bytes);
 	}
 	host_free(stored);

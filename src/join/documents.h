@@ -83,12 +83,19 @@ extern Bag documents_evidence(const Documents *documents, uint32_t document, voi
 extern double evidence_similarity(const Documents *left, uint32_t a, const Documents *right,
 								  uint32_t b);
 
+/* Do the frequencies of evidence count?  They do for the signatures of weighted sets. */
+static inline bool
+evidence_weighs(const Documents *documents)
+{
+	return documents->options->multiset || scheme_is_weighted(documents->shape.scheme);
+}
+
 /* ---- Pairs judged by their evidence (evidence.c) --------------------------- */
 
 typedef struct Judge Judge;
 
 extern int candidate_radius(const PairOptions *options, const SignatureHeader *shape);
-extern Judge *judge_begin(const DocumentList *left, const DocumentList *right);
+extern Judge *judge_begin(const DocumentList *left, const DocumentList *right, size_t memory);
 extern bool judge_pair(Judge *judge, uint32_t a, uint32_t b, double *similarity);
 extern void judge_end(Judge *judge);
 

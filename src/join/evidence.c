@@ -9,9 +9,10 @@
 /* The probability that a pair at the threshold is no candidate: that of four standard errors. */
 #define MISSED (1 / 31574.0)
 
-/* Sets that a judge keeps, and the bytes that they may take. */
-#define SETS_KEPT 16384
-#define SETS_KEPT_BYTES ((size_t) 16 * 1024 * 1024)
+/* The most bytes that the sets which a judge keeps take, the share of its memory, and of one set. */
+#define KEPT_BYTES ((size_t) 16 * 1024 * 1024)
+#define KEPT_SHARE 16
+#define KEPT_SET_BYTES 1024
 
 typedef struct KeptSet
 {
@@ -28,7 +29,8 @@ struct Judge
 	Measure measure;
 	size_t bytes;
 	size_t most;
-	KeptSet slot[SETS_KEPT + 1]; /* the last is for a set whose slot the other one of a pair has */
+	uint32_t slots;
+	KeptSet slot[]; /* one more, for a set whose slot the other one of a pair has */
 };
 
 /* Returns the distance within which signatures are candidates. */
@@ -56,13 +58,11 @@ measure_of(const PairOptions *options, bool one_list, bool same)
 	return one_list ? MEASURE_CONTAINS : same ? MEASURE_CONTAINED : MEASURE_CONTAINMENT;
 }
 
-/* Returns the similarity of two sets.  Weights count, as they do for the signatures. */
+/* Returns the similarity of two sets. */
 static double
 compare(const Documents *documents, const Bag *x, const Bag *y, Measure measure)
 {
-	return bag_similarity(x, y, measure,
-						  documents->options->multiset ||
-							  scheme_is_weighted(documents->shape.scheme));
+	return bag_similarity(x, y, measure, evidence_weighs(documents));
 }
 
 /* ---- Two documents --------------------------------------------------------- */
@@ -92,18 +92,22 @@ evidence_similarity(const Documents *left, uint32_t a, const Documents *right, u
 
 /* ---- Judges ------------------------------------------------------------------ */
 
-/* Begins to judge the pairs of two lists, or of one that is given twice. */
+/* Begins to judge the pairs of two lists, or of one that is given twice, in a part of some memory. */
 Judge *
-judge_begin(const DocumentList *left, const DocumentList *right)
+judge_begin(const DocumentList *left, const DocumentList *right, size_t memory)
 {
-	Judge *judge = host_alloc(sizeof(Judge));
-	const PairOptions *options = left->documents->options;
+	size_t most = Min(KEPT_BYTES, memory / KEPT_SHARE);
+	uint32_t slots = (uint32_t) (most / KEPT_SET_BYTES + 2);
+	size_t size = sizeof(Judge) + (slots + 1) * sizeof(KeptSet);
+	Judge *judge = host_alloc(size);
 
-	memset(judge, 0, sizeof(Judge));
+	memset(judge, 0, size);
 	judge->left = left;
 	judge->right = right;
-	judge->measure = measure_of(options, left == right, left->documents == right->documents);
-	judge->most = Min(SETS_KEPT_BYTES, EDGE_MEMORY(options) / 4);
+	judge->measure = measure_of(left->documents->options, left == right,
+								left->documents == right->documents);
+	judge->most = most;
+	judge->slots = slots;
 	return judge;
 }
 
@@ -129,7 +133,7 @@ drop(Judge *judge, KeptSet *set)
 static void
 drop_others(Judge *judge, const KeptSet *one, const KeptSet *other)
 {
-	for (KeptSet *set = judge->slot; set <= judge->slot + SETS_KEPT; set++)
+	for (KeptSet *set = judge->slot; set <= judge->slot + judge->slots; set++)
 		if (set != one && set != other)
 			drop(judge, set);
 }
@@ -139,12 +143,12 @@ static const KeptSet *
 set_of(Judge *judge, const Documents *documents, uint32_t document, const KeptSet *held)
 {
 	KeptSet *set = judge->slot +
-		(document + (documents != judge->left->documents ? SETS_KEPT / 2 : 0)) % SETS_KEPT;
+		(document + (documents != judge->left->documents ? judge->slots / 2 : 0)) % judge->slots;
 
 	if (set->documents == documents && set->document == document)
 		return set;
 	if (set == held)
-		set = judge->slot + SETS_KEPT;
+		set = judge->slot + judge->slots;
 	drop(judge, set);
 	set->bag = documents_evidence(documents, document, &set->copy);
 	set->documents = documents;

@@ -579,7 +579,7 @@ pairs_run(const PairJoin *join, const PairRun *run)
 	}
 	if (inside->judges)
 	{
-		judging.judge = judge_begin(inside->list[0], inside->list[1]);
+		judging.judge = judge_begin(inside->list[0], inside->list[1], inside->join.memory);
 		own.sink = pass_similar;
 		own.state = &judging;
 	}
@@ -650,7 +650,7 @@ join_lists(const DocumentList *left, const DocumentList *right, uint64_t most, P
 	inside->join.most = most;
 	inside->judges = inside->options->evidence && inside->options->read_set != NULL;
 	if (inside->options->evidence && !inside->judges)
-		taker.judge = judge_begin(left, right);
+		taker.judge = judge_begin(left, right, inside->join.memory);
 	inside->kind = (left->documents->sets ? 2 : 0) + (needs_files(inside) ? 1 : 0);
 	pair_kinds[inside->kind].begin(inside);
 	run_join(&inside->join, &taker);

@@ -4,6 +4,9 @@
  *   texts rows ROWS              id, text
  *   texts families ROWS          id, family: the texts of a family derive from one text
  *   texts queries ROWS QUERIES   id, text: four in five derive from the texts of the same rows
+ *   texts mixed ROWS             id, text: of 100 texts 54 are new, 20 edited copies of earlier ones, and 15
+ *                                copies; 10 are a chain, each the one before with some words replaced; one
+ *                                is a form that all such texts fill in
  *
  * A line is a row of PostgreSQL's COPY.  A text has 80 to 120 lower-case words with a blank
  * between two of them.  The frequency of a word is proportional to one over its rank.  Of 1,000
@@ -147,10 +150,57 @@ find_query(uint64_t query, uint64_t rows)
 	return (Text){find_text(draw(number, 0) % rows).family, number};
 }
 
+/* Writes a text of a chain, whose first has number `first`: it changes the one before. */
+static void
+put_link(uint64_t first, uint64_t number)
+{
+	int words = 80 + draw(first, UINT64_C(1) << 32) % 41;
+
+	for (int i = 0; i < words; i++)
+	{
+		uint64_t from = number;
+
+		while (from > first && uniform(~from, (UINT64_C(5) << 32) + i) > 0.015)
+			from--;
+		printf("%s%s", i > 0 ? " " : "", draw_word(from, i));
+	}
+	putchar('\n');
+}
+
+/* Writes a form of 100 words, three of which are the text's own. */
+static void
+put_form(uint64_t number)
+{
+	for (int i = 0; i < 100; i++)
+		printf("%s%s", i > 0 ? " " : "", draw_word(i >= 50 && i < 53 ? number : 0, i));
+	putchar('\n');
+}
+
+/* Writes a text of the mixed ones, whose place in a hundred decides what it is. */
+static void
+put_mixed(uint64_t number)
+{
+	uint64_t place = number % 100;
+	uint64_t earlier = draw(number, UINT64_C(6) << 32) % number;
+
+	earlier -= earlier % 100;
+	earlier += draw(number, UINT64_C(7) << 32) % 50;
+	if (place >= 50 && place < 70)
+		put_text((Text){earlier, number});
+	else if (place >= 70 && place < 85)
+		put_text((Text){earlier, earlier});
+	else if (place >= 85 && place < 95)
+		put_link(number - (place - 85), number);
+	else if (place == 95)
+		put_form(number);
+	else
+		put_text((Text){number, number});
+}
+
 static int
 usage(void)
 {
-	fprintf(stderr, "usage: texts rows ROWS | families ROWS | queries ROWS QUERIES\n");
+	fprintf(stderr, "usage: texts mixed ROWS | rows ROWS | families ROWS | queries ROWS QUERIES\n");
 	return 2;
 }
 
@@ -160,10 +210,11 @@ main(int argc, char **argv)
 	const char *what = argc > 1 ? argv[1] : "";
 	int queries = strcmp(what, "queries") == 0;
 	int families = strcmp(what, "families") == 0;
+	int mixed = strcmp(what, "mixed") == 0;
 	uint64_t rows = argc == 3 + queries ? strtoull(argv[2], NULL, 10) : 0;
 	uint64_t lines = queries && rows > 0 ? strtoull(argv[3], NULL, 10) : rows;
 
-	if (lines == 0 || rows % STRIDE == 0 || (!queries && !families && strcmp(what, "rows") != 0))
+	if (lines == 0 || rows % STRIDE == 0 || (!queries && !families && !mixed && strcmp(what, "rows") != 0))
 		return usage();
 	make_words();
 	for (uint64_t i = 1; i <= lines; i++)
@@ -173,6 +224,8 @@ main(int argc, char **argv)
 		printf("%llu\t", (unsigned long long) i);
 		if (families)
 			printf("%llu\n", (unsigned long long) text.family);
+		else if (mixed)
+			put_mixed(i);
 		else
 			put_text(text);
 	}
