@@ -185,8 +185,7 @@ read_corpus(neardup_session *session, const neardup_signer *signer, char **names
 									  .read = read_value,
 									  .state = corpus};
 	if (texts_decide())
-		corpus->values.evidence =
-			texts_done(&corpus->texts, new_signer(session, NEARDUP_SHINGLES));
+		corpus->values.evidence = texts_done(&corpus->texts, new_signer(session, NEARDUP_SHINGLES));
 	return corpus;
 }
 

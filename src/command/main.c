@@ -325,7 +325,8 @@ check_decision(bool given, const char *command)
 			DECIDE_TEXTS :
 			DECIDE_SIGNATURES;
 	if (options.join.contained > 0 && !texts_decide())
-		fail(EXIT_USAGE, "--contained is for minhash with --decide texts; --shingles has --containment");
+		fail(EXIT_USAGE,
+			 "--contained is for minhash with --decide texts; --shingles has --containment");
 }
 
 /* Fails if options that were given have no meaning together. */

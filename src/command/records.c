@@ -23,9 +23,9 @@ struct Files
 	uint64_t place;      /* of the next batch in it */
 	int packed;          /* a temporary file with what packed files hold, or -1 */
 	uint64_t packed_end;
-	Input *input;        /* the open file, or NULL */
-	bool whole; /* records are written as they are read, so their columns must be the same */
-	bool head;  /* the names of columns come next */
+	Input *input; /* the open file, or NULL */
+	bool whole;   /* records are written as they are read, so their columns must be the same */
+	bool head;    /* the names of columns come next */
 	int column[FIELDS];
 	int count;        /* columns */
 	Buffer columns;   /* names of columns of the first file, with a zero behind each */
@@ -407,8 +407,8 @@ check_fields(const Files *files)
 void
 batch_free(Batch *batch)
 {
-	Buffer *buffers[] = {&batch->data,     &batch->record,   &batch->out,  &batch->size,
-						 &batch->id,       &batch->best,     &batch->cell, &batch->field[0],
+	Buffer *buffers[] = {&batch->data,     &batch->record,   &batch->out,   &batch->size,
+						 &batch->id,       &batch->best,     &batch->cell,  &batch->field[0],
 						 &batch->field[1], &batch->field[2], &batch->digest};
 
 	for (int i = 0; i < 11; i++)

@@ -48,11 +48,11 @@ typedef struct Source
 	const char *name; /* the argument's name, for messages */
 	Options *options;
 	uint32 row_room;
-	Datum *id;                /* of each row */
-	uint32 *judged;           /* place of the row's id in the verdicts, or NOT_JUDGED */
-	uint32 *judged_row;       /* row of each id in the verdicts, or NO_ROW */
-	bool sets;                /* values are sets of shingles, not signatures */
-	bool shaped;              /* has there been a value, and so a shape? */
+	Datum *id;          /* of each row */
+	uint32 *judged;     /* place of the row's id in the verdicts, or NOT_JUDGED */
+	uint32 *judged_row; /* row of each id in the verdicts, or NO_ROW */
+	bool sets;          /* values are sets of shingles, not signatures */
+	bool shaped;        /* has there been a value, and so a shape? */
 	Documents *documents;
 } Source;
 

@@ -292,8 +292,7 @@ check_evidence(const Source *source, TupleDesc row_type, bool evidence, const So
 				(wrong_column(source->name, row_type, 1),
 				 errdetail("The similarity of shingles is exact, so no others decide."),
 				 errhint("Omit the third column.")));
-	if (evidence &&
-		!has_type(row_type, 1, extension_type(source->options->function, "minhash")))
+	if (evidence && !has_type(row_type, 1, extension_type(source->options->function, "minhash")))
 		ereport(ERROR,
 				(wrong_column(source->name, row_type, 1),
 				 errdetail("A simhash does not estimate the resemblance of shingles."),

@@ -104,8 +104,8 @@ judge_begin(const DocumentList *left, const DocumentList *right, size_t memory)
 	memset(judge, 0, size);
 	judge->left = left;
 	judge->right = right;
-	judge->measure = measure_of(left->documents->options, left == right,
-								left->documents == right->documents);
+	judge->measure =
+		measure_of(left->documents->options, left == right, left->documents == right->documents);
 	judge->most = most;
 	judge->slots = slots;
 	return judge;

@@ -610,8 +610,8 @@ take_places(void *state, uint32_t a, uint32_t b, double similarity)
 	if (taker->judge != NULL && !judge_pair(taker->judge, a, b, &similarity))
 		return true;
 	taker->left->documents->options->stats->pairs++;
-	taker->stopped = !taker->sink(taker->state, list_at(taker->left, a), list_at(taker->right, b),
-								  similarity);
+	taker->stopped =
+		!taker->sink(taker->state, list_at(taker->left, a), list_at(taker->right, b), similarity);
 	return !taker->stopped;
 }
 

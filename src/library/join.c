@@ -405,9 +405,9 @@ check_evidence(const neardup_values *values, const neardup_values *against)
 		if (all[i]->count > 0 && all[i]->kind != NEARDUP_MINHASH)
 			session_fail(NEARDUP_INVALID,
 						 "texts decide on minhashes only: a simhash estimates no resemblance, and sets of shingles are exact");
-		if (evidence->sets != NULL ? evidence->sets->kind != NEARDUP_SHINGLES :
-									 evidence->signer == NULL ||
-					evidence->signer->kind != NEARDUP_SHINGLES)
+		if (evidence->sets != NULL ?
+				evidence->sets->kind != NEARDUP_SHINGLES :
+				evidence->signer == NULL || evidence->signer->kind != NEARDUP_SHINGLES)
 			session_fail(NEARDUP_INVALID, "evidence needs sets of shingles, or a signer of them");
 		for (size_t column = 0; column < evidence->columns; column++)
 			check_column(evidence->texts + column);

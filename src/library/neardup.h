@@ -209,8 +209,9 @@ NEARDUP_API neardup_code neardup_edit_distance(neardup_session *session, const c
  */
 typedef struct neardup_evidence
 {
-	const neardup_signer *signer; /* of shingles: makes the sets of texts as the minhashes were made */
-	const neardup_column *texts;  /* in `columns` columns, one behind the other; or */
+	const neardup_signer
+		*signer; /* of shingles: makes the sets of texts as the minhashes were made */
+	const neardup_column *texts; /* in `columns` columns, one behind the other; or */
 	size_t columns;
 	/*
 	 * Reads the text at a place, which is valid until the thread's next call; `thread`, below
@@ -236,7 +237,7 @@ typedef struct neardup_values
 	 * false if it fails.  NULL: values lie in bytes.
 	 */
 	bool (*read)(void *state, size_t place, const uint8_t **value, size_t *length);
-	void *state; /* of read */
+	void *state;                      /* of read */
 	const neardup_evidence *evidence; /* NULL: minhashes decide by themselves */
 } neardup_values;
 

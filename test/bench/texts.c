@@ -214,7 +214,8 @@ main(int argc, char **argv)
 	uint64_t rows = argc == 3 + queries ? strtoull(argv[2], NULL, 10) : 0;
 	uint64_t lines = queries && rows > 0 ? strtoull(argv[3], NULL, 10) : rows;
 
-	if (lines == 0 || rows % STRIDE == 0 || (!queries && !families && !mixed && strcmp(what, "rows") != 0))
+	if (lines == 0 || rows % STRIDE == 0 ||
+		(!queries && !families && !mixed && strcmp(what, "rows") != 0))
 		return usage();
 	make_words();
 	for (uint64_t i = 1; i <= lines; i++)

@@ -226,7 +226,8 @@ check_column(neardup_session *session, const neardup_column *column)
 		  NEARDUP_OK);
 	CHECK(neardup_sign_column(session, signer[0], column, null, signatures, NULL, NULL, NULL) ==
 		  NEARDUP_OK);
-	CHECK(neardup_sign_column(session, signer[1], column, NULL, NULL, &sets, offset, NULL) == NEARDUP_OK);
+	CHECK(neardup_sign_column(session, signer[1], column, NULL, NULL, &sets, offset, NULL) ==
+		  NEARDUP_OK);
 	CHECK(offset[0] == 0 && offset[TEXTS] == sets.length);
 	for (int i = 0; i < TEXTS; i++)
 	{
