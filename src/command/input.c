@@ -47,7 +47,8 @@ static const struct
 	size_t at;             /* where each of its files has these bytes */
 	size_t length;
 	const char *bytes;
-} foreign[] = {{"Parquet", PANDAS("pandas.read_parquet(sys.argv[1])"), 0, 5, "PAR1\x15"},
+} foreign[] = {{"Parquet, which 'python3 -m neardup dedupe' takes",
+				PANDAS("pandas.read_parquet(sys.argv[1])"), 0, 5, "PAR1\x15"},
 			   {"Arrow", PANDAS("pandas.read_feather(sys.argv[1])"), 0, 8, "ARROW1\0\0"},
 			   {"an Arrow stream",
 				PANDAS("import pyarrow; pyarrow.ipc.open_stream(sys.argv[1]).read_pandas()"), 0, 4,

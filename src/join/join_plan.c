@@ -41,6 +41,9 @@
 /* Symbols that differ less often than that share of random ones are not random. */
 #define RANDOM_ENOUGH 0.95
 
+/* Texts share common shingles, so wider symbols of unrelated texts are equal as often as these. */
+#define SYMBOL_BITS 12
+
 /* Sampled pairs that may be similar by chance. */
 #define BY_CHANCE 4
 
@@ -265,7 +268,7 @@ chance_in_group(const Trial *trial, const Grouping *g, int group, int radius)
 static double
 share_in_groups(const Trial *trial, const Grouping *g, int groups, int radius, double masks)
 {
-	double random = masks * ldexp(1, -Min(g->width * g->b, g->bucket_bits));
+	double random = masks * ldexp(1, -Min(g->width * Min(g->b, SYMBOL_BITS), g->bucket_bits));
 	int priced = Min(groups, GROUPS_PRICED);
 	double sum = 0;
 

@@ -464,7 +464,7 @@ fails("\$N learn $_ a.jsonl", 1, qr/is an option of .*, not of learn$/) for '--i
 
 # What is not read says what converts it, whatever its name.
 my %foreign = (
-	Parquet => "PAR1\x15\x04", Arrow => "ARROW1\0\0\xff\xff\xff\xff", 'an Arrow stream' => "\xff\xff\xff\xff\x10\x01", bzip2 => "BZh91AY&SY", xz => "\xfd7zXZ\0", lz4 => "\x04\x22\x4d\x18",
+	"Parquet, which 'python3 -m neardup dedupe' takes" => "PAR1\x15\x04", Arrow => "ARROW1\0\0\xff\xff\xff\xff", 'an Arrow stream' => "\xff\xff\xff\xff\x10\x01", bzip2 => "BZh91AY&SY", xz => "\xfd7zXZ\0", lz4 => "\x04\x22\x4d\x18",
 	zip => "PK\x03\x04", PDF => '%PDF-1.7', SQLite => "SQLite format 3\0", 'UTF-16' => "\xff\xfe{\0");
 for my $name (sort keys %foreign)
 {

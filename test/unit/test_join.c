@@ -385,6 +385,17 @@ plans_miss_nothing(void)
 			  .groups == 0);
 }
 
+/* A group has two wide symbols rather than one, which texts with a common shingle share. */
+static void
+wide_symbols_in_twos(void)
+{
+	SymbolJoin join = sized(256, 32, 51, 100000, 1);
+
+	CHECK(join_plan(&join).grouping.width == 2);
+	join = sized(512, 16, 102, 100000, 1);
+	CHECK(join_plan(&join).grouping.width == 2);
+}
+
 /* A plan that may miss pairs costs less, and has at least the recall required. */
 static void
 recall_is_promised(void)
@@ -640,6 +651,7 @@ main(void)
 	few_against_many();
 	slices_find_the_same();
 	plans_miss_nothing();
+	wide_symbols_in_twos();
 	recall_is_promised();
 	recall_is_kept();
 	emit_can_stop();

@@ -32,7 +32,7 @@ def _names(table: Any) -> list[str]:
 # ---- Packages --------------------------------------------------------------
 
 
-def _pyarrow_take(table: Any, numbers: list[int]) -> Any:
+def pyarrow_take(table: Any, numbers: list[int]) -> Any:
     pyarrow = import_module("pyarrow")
     stays = bytearray(len(table))
     for number in numbers:
@@ -81,7 +81,7 @@ def _rows_extend(rows: Any, columns: dict[str, list[Any]]) -> Any:
     return [{**row, **dict(zip(columns, items))} for row, items in zip(rows, zip(*columns.values()))]
 
 
-_PYARROW = _Table(_names, lambda t, n: t.column(n), lambda t, n: t.column(n).to_pylist(), _pyarrow_take, _pyarrow_extend)
+_PYARROW = _Table(_names, lambda t, n: t.column(n), lambda t, n: t.column(n).to_pylist(), pyarrow_take, _pyarrow_extend)
 _PACKAGES = {
     "pyarrow": _PYARROW,
     "polars": _Table(_names, lambda t, n: t[n], lambda t, n: t[n].to_list(), lambda t, i: t[i], _polars_extend),
@@ -182,7 +182,7 @@ def _take(records: Any, numbers: list[int]) -> Any:
     if isinstance(records, (list, tuple)):
         return type(records)(records[i] for i in numbers)
     if package == "daft":
-        return type(records).from_arrow(_pyarrow_take(records.to_arrow(), numbers))
+        return type(records).from_arrow(pyarrow_take(records.to_arrow(), numbers))
     if package == "datasets":
         return [records[i] for i in numbers]
     return _PACKAGES[package].take(records, numbers) if package in _PACKAGES else records[numbers]
@@ -215,6 +215,19 @@ def _report(ids: Sequence[Any], kept: Kept, against_ids: Sequence[Any], values: 
     return columns
 
 
+def make_values(texts: Any, *, k: int, b: int, scheme: str | None, lexicon: Lexicon | None, shingles: bool, decide: str,
+                jobs: int, progress: Progress = None) -> Values:
+    """Makes the values of texts by which dedupe() compares them."""
+    made: Values
+    if shingles:
+        made = make_shingles(texts, scheme=scheme, lexicon=lexicon, jobs=jobs, progress=progress)
+    elif decide == "texts":
+        made = minhash_decided(texts, k, b, scheme, lexicon, jobs, progress)
+    else:
+        made = minhash(texts, k=k, b=b, scheme=scheme, lexicon=lexicon, jobs=jobs, progress=progress)
+    return made
+
+
 def dedupe(records: Any, threshold: float = DEFAULT.threshold, *, text: str | None = None, id: str | None = None,
            report: bool = False, against: Any = None, k: int = DEFAULT.k, b: int = DEFAULT.b, scheme: str | None = None,
            lexicon: Lexicon | None = None, shingles: bool = False, multiset: bool = False, containment: bool = False,
@@ -242,14 +255,7 @@ def dedupe(records: Any, threshold: float = DEFAULT.threshold, *, text: str | No
         if opened is None and _are_values(side):
             return Values.of(side)
         texts = side if opened is None else opened.how.column(opened.table, str(text))
-        made: Values
-        if shingles or multiset or containment:
-            made = make_shingles(texts, scheme=scheme, lexicon=lexicon, jobs=jobs, progress=progress)
-            return made
-        if decide == "texts":
-            return minhash_decided(texts, k, b, scheme, lexicon, jobs, progress)
-        made = minhash(texts, k=k, b=b, scheme=scheme, lexicon=lexicon, jobs=jobs, progress=progress)
-        return made
+        return make_values(texts, k=k, b=b, scheme=scheme, lexicon=lexicon, shingles=shingles or multiset or containment, decide=decide, jobs=jobs, progress=progress)
 
     records, against = _listed(records), None if against is None else _listed(against)
     opened = _open(records, text, id)

@@ -1,0 +1,100 @@
+"""python -m neardup dedupe in.parquet -o out.parquet: what the command neardup does with lines, for Parquet files."""
+
+import argparse
+import os
+import sys
+from importlib import import_module
+from typing import Any, NoReturn
+
+from . import Lexicon, NeardupError, __version__
+from ._library import DEFAULT
+
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+# As of the command.
+_USAGE, _INPUT, _MEMORY, _INTERRUPT = 1, 2, 3, 130
+_TOO_LARGE = 4
+
+
+def _fail(code: int, message: object) -> NoReturn:
+    print(f"neardup: {message}", file=sys.stderr)
+    sys.exit(code)
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        _fail(_USAGE, f"{message}: try 'python -m neardup dedupe --help'")
+
+
+def _memory(text: str) -> int:
+    unit = text[-1:].upper() if text[-1:].isalpha() else ""
+    return int(float(text[:len(text) - len(unit)]) * _UNITS[unit])
+
+
+def _shape(text: str) -> tuple[int, ...]:
+    k, b = map(int, text.split(","))
+    return k, b
+
+
+def _parser() -> _Parser:
+    parser = _Parser("python -m neardup", description="The command neardup for Parquet files, by pyarrow.")
+    parser.add_argument("--version", action="version", version=f"neardup {__version__}")
+    dedupe = parser.add_subparsers(dest="command", required=True).add_parser("dedupe", help="writes the rows that stay when near-duplicates go")
+    add = dedupe.add_argument
+    add("files", nargs="+", metavar="FILE", help="Parquet files")
+    add("-o", "--output", required=True, help="a file; or of several files, a folder for one of each name")
+    add("-f", "--field", default="text", help="the column of the text (text), or a field in it, such as data.text or messages[].content")
+    add("--id", help="the column of the id; without it rows are numbered from 1")
+    add("-s", "--scheme", help="shingles, such as 'char 5' ('word 3')")
+    add("--minhash", type=_shape, default=(DEFAULT.k, DEFAULT.b), metavar="K,B", help=f"the shape of signatures ({DEFAULT.k},{DEFAULT.b})")
+    add("--shingles", action="store_true", help="compares the sets of shingles")
+    add("--lexicon", metavar="FILE", help="weights of shingles, as 'neardup learn' makes them")
+    add("-t", "--threshold", type=float, default=DEFAULT.threshold, help=f"the least similarity ({DEFAULT.threshold})")
+    add("--containment", action="store_true", help="compares sets by containment")
+    add("--multiset", action="store_true", help="compares sets as multisets")
+    add("--nearest", action="store_true", help="joins the most similar keeper, not the first")
+    add("--decide", choices=("texts", "signatures"), default="texts", help="what decides on rows whose signatures are similar (texts)")
+    add("--contained", type=float, metavar="SHARE", help="a row goes if at least this share of its shingles is in the one that stays")
+    add("-a", "--against", metavar="FILE", help="drops what is similar to a row of this Parquet file")
+    add("--report", metavar="FILE", help="a file for id, keeper, similarity, and duplicate or against, of each row that is dropped")
+    add("-j", "--jobs", type=int, default=os.cpu_count() or 1, help="threads (processors)")
+    add("-m", "--memory", type=_memory, default=0, help="memory to compare in, such as 800M or 4G (half of the machine's)")
+    return parser
+
+
+def _dedupe(given: argparse.Namespace) -> None:
+    from ._parquet import dedupe_files
+    lexicon = None
+    if given.lexicon:
+        with open(given.lexicon, "rb") as file:
+            lexicon = Lexicon(file.read())
+    sets = {"multiset": given.multiset, "containment": given.containment}
+    keeping = {"threshold": given.threshold, "nearest": given.nearest, "contained": given.contained, "memory": given.memory, "jobs": given.jobs,
+               **sets}
+    making = {"k": given.minhash[0], "b": given.minhash[1], "scheme": given.scheme, "lexicon": lexicon, "jobs": given.jobs, "decide": given.decide,
+              "shingles": given.shingles or any(sets.values())}
+    dedupe_files(given.files, given.output, field=given.field, id=given.id, against=given.against, report=given.report,
+                 keeping=keeping, making=making,
+                 done=lambda stay, rows: sys.stderr.isatty() and print(f"{stay:,} of {rows:,} rows stay", file=sys.stderr))
+
+
+def main(arguments: list[str] | None = None) -> None:
+    given: Any = _parser().parse_args(arguments)
+    try:
+        import_module("pyarrow.parquet")
+    except ImportError:
+        _fail(_INPUT, "Parquet files are read by pyarrow, which is not here: pip install 'neardup[parquet]'")
+    from ._parquet import InputError
+    try:
+        _dedupe(given)
+    except NeardupError as error:
+        _fail(_MEMORY if error.code == _TOO_LARGE else _USAGE, error)
+    except (InputError, OSError, TypeError) as error:
+        _fail(_INPUT, error)
+    except MemoryError:
+        _fail(_MEMORY, "there is too little memory")
+    except KeyboardInterrupt:
+        sys.exit(_INTERRUPT)
+
+
+if __name__ == "__main__":
+    main()

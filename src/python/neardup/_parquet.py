@@ -1,0 +1,237 @@
+"""Parquet files in and out, by pyarrow: read twice, and never whole."""
+
+import contextlib
+import itertools
+import mmap
+import os
+import pathlib
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from typing import Any
+
+from . import _arrow
+from ._joining import NO_KEEPER, Clusters, Kept, keep
+from ._tables import make_values, pyarrow_take
+from ._values import Values
+
+pyarrow: Any = import_module("pyarrow")
+parquet: Any = import_module("pyarrow.parquet")
+compute: Any = import_module("pyarrow.compute")
+
+# Rows that are read together, and bytes of rows that wait for a row group, at most.
+_ROWS = 16384
+_WAITING = 1 << 28
+
+
+class InputError(Exception):
+    """A file that cannot be read."""
+
+
+# ---- Reading ---------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _reading(path: str) -> Iterator[None]:
+    try:
+        yield
+    except (pyarrow.ArrowException, ValueError, OSError) as error:
+        raise InputError(f'could not read "{path}": {error}') from None
+
+
+def _open(path: str) -> Any:
+    with _reading(path):
+        with open(path, "rb") as file:
+            if file.read(4) != b"PAR1":
+                raise ValueError("it is no Parquet file; the command neardup reads JSON lines, CSV and TSV")
+        return parquet.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
+
+
+def _batches(file: Any, columns: list[str] | None = None) -> Iterator[Any]:
+    """Yields rows of one row group at a time, of which pyarrow reads what has dictionaries within."""
+    for group in range(file.metadata.num_row_groups):
+        yield from file.iter_batches(_ROWS, row_groups=[group], columns=columns)
+
+
+def _walk(item: Any, steps: Sequence[str]) -> Iterator[str]:
+    """Yields the texts within a value: `steps` are names, and "[]" for the elements of a list."""
+    if not steps:
+        yield from [] if item is None else [item]
+    elif steps[0] == "[]":
+        for element in item or ():
+            yield from _walk(element, steps[1:])
+    else:
+        yield from _walk((item or {}).get(steps[0]), steps[1:])
+
+
+def _texts_at(column: Any, steps: Sequence[str]) -> Any:
+    """Returns the column of the texts at a place within the values of a column: those of lists on lines of their own."""
+    while steps and steps[0] != "[]":
+        column, steps = compute.struct_field(column, [steps[0]]), steps[1:]
+    return pyarrow.array(["\n".join(_walk(item, steps)) for item in column.to_pylist()], pyarrow.large_utf8()) if steps else column
+
+
+def _place_of(schema: Any, field: str) -> list[str]:
+    """Returns the column and the steps within it that lead to a field, such as data.text or messages[].content."""
+    root, *steps = [field] if field in schema.names else field.replace("[]", ".[]").split(".")
+    if root not in schema.names:
+        raise ValueError(f"there is no column {root!r}: the columns are {', '.join(map(repr, schema.names))}")
+    kind = schema.field(root).type
+    for step in steps:
+        if step == "[]" and hasattr(kind, "value_type"):
+            kind = kind.value_type
+        elif pyarrow.types.is_struct(kind) and kind.get_field_index(step) >= 0:
+            kind = kind.field(step).type
+        else:
+            raise ValueError(f"there is no {step!r} in {kind}")
+    return [root, *steps]
+
+
+def _column(file: Any, field: str) -> Iterator[Any]:
+    """Yields the arrays of a column, or of a field within one."""
+    root, *steps = _place_of(file.schema_arrow, field)
+    for batch in _batches(file, [root if "[]" in steps else ".".join([root, *steps])]):
+        yield _texts_at(batch.column(0), steps)
+
+
+class _Side:
+    """Files, one behind the other."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self.paths, self.files = paths, [_open(path) for path in paths]
+
+    def column(self, field: str) -> Iterator[Any]:
+        for path, file in zip(self.paths, self.files):
+            with _reading(path):
+                yield from _column(file, field)
+
+    def ids(self, field: str | None) -> Sequence[Any]:
+        """Returns the ids of the rows, or their numbers from 1."""
+        return [item for array in self.column(field) for item in array.to_pylist()] if field else range(1, NO_KEEPER)
+
+
+def _spooled(arrays: Iterator[Any], file: Any) -> Any:
+    """Returns the arrays of a column, whose memory is a temporary file: a call that decides reads some of them again."""
+    first = next(arrays, None)
+    if first is None:
+        return _arrow.Chunks([])
+    schema = pyarrow.schema([("text", first.type)])
+    with pyarrow.ipc.new_stream(file, schema) as writer:
+        for array in itertools.chain([first], arrays):
+            writer.write_batch(pyarrow.record_batch([array], schema))
+    file.flush()
+    with pyarrow.ipc.open_stream(pyarrow.py_buffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))) as reader:
+        return _arrow.Chunks([batch.column(0) for batch in reader])
+
+
+# ---- Writing ---------------------------------------------------------------
+
+
+def _codecs(file: Any) -> Any:
+    """Returns how each column of a file is compressed."""
+    groups = [file.metadata.row_group(i) for i in range(min(1, file.metadata.num_row_groups))]
+    codecs = {column.path_in_schema: column.compression for group in groups for column in map(group.column, range(group.num_columns))}
+    return {name: "NONE" if codec == "UNCOMPRESSED" else codec for name, codec in codecs.items()} or "snappy"
+
+
+def _kept_rows(file: Any, stays: memoryview) -> Iterator[Any]:
+    place = 0
+    for batch in _batches(file):
+        some = [i for i, stay in enumerate(stays[place:place + len(batch)]) if stay]
+        place += len(batch)
+        yield pyarrow_take(pyarrow.Table.from_batches([batch]), some)
+
+
+def _write(file: Any, stays: memoryview, out: Any) -> None:
+    """Writes the rows of a file that stay, in row groups of as many rows as its largest, or fewer if they take much memory."""
+    most = max((file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)), default=1)
+    with parquet.ParquetWriter(out, file.schema_arrow, compression=_codecs(file)) as writer:
+        waiting = file.schema_arrow.empty_table()
+        for rows in _kept_rows(file, stays):
+            waiting = pyarrow.concat_tables([waiting, rows])
+            while len(waiting) >= most or waiting.nbytes >= _WAITING:
+                writer.write_table(waiting.slice(0, most), most)
+                waiting = waiting.slice(most)
+        if len(waiting):
+            writer.write_table(waiting, most)
+
+
+def _outputs(inputs: Sequence[str], output: str) -> list[pathlib.Path]:
+    """Returns the path of each output: that of the one file, or one of each input's name in a folder."""
+    if len(inputs) == 1 and not output.endswith("/") and not os.path.isdir(output):
+        return [pathlib.Path(output)]
+    if output.endswith(".parquet"):
+        raise InputError(f'several files make several: name a folder for them, such as "{output.removesuffix(".parquet")}/"')
+    paths = [pathlib.Path(output, pathlib.Path(path).name) for path in inputs]
+    for first, second in itertools.pairwise(sorted(paths)):
+        if first == second:
+            raise InputError(f'two files are named "{first.name}", and would be one in "{output}"')
+    pathlib.Path(output).mkdir(parents=True, exist_ok=True)
+    return paths
+
+
+@contextlib.contextmanager
+def _aside() -> Iterator[Callable[[str | pathlib.Path], pathlib.Path]]:
+    """Gives what says where to write a file: aside, until all are written.  A pipe or a device is written to where it is."""
+    names: dict[pathlib.Path, pathlib.Path] = {}
+
+    def place_of(name: str | pathlib.Path) -> pathlib.Path:
+        path = pathlib.Path(name).resolve()
+        if path.exists() and not path.is_file():
+            return path
+        aside = path.with_name(f".{path.name}.{os.getpid()}")
+        names[aside] = path
+        return aside
+
+    try:
+        yield place_of
+        for aside, path in names.items():
+            aside.replace(path)
+    finally:
+        for aside in names:
+            aside.unlink(missing_ok=True)
+
+
+def _dropped(clusters: Clusters, reason: str, ids: Sequence[Any], keepers: Sequence[Any]) -> Iterator[str]:
+    special = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
+    for i, (keeper, similarity) in enumerate(zip(*clusters)):
+        if keeper != NO_KEEPER and (reason == "against" or keeper != i):
+            names = (str(name).translate(special) for name in (ids[i], keepers[keeper]))
+            yield "\t".join([*names, f"{similarity:.15g}", reason]) + "\n"
+
+
+def _report(file: Any, kept: Kept, ids: Sequence[Any], others: Sequence[Any]) -> None:
+    """Writes what the command's --report does, in its order."""
+    if kept.held is not None:
+        file.writelines(_dropped(kept.held, "against", ids, others))
+    file.writelines(_dropped(kept.clusters, "duplicate", ids, ids))
+
+
+# ---- Deduplication ---------------------------------------------------------
+
+
+def dedupe_files(inputs: Sequence[str], output: str, *, field: str, id: str | None, against: str | None, report: str | None,
+                 keeping: dict[str, Any], making: dict[str, Any], done: Callable[[int, int], Any]) -> None:
+    """Writes what stays of Parquet files: a file, or one for each in a folder.  `keeping` is of keep(), `making` of
+    make_values(); done is told how many rows stay, of how many."""
+    side, other = _Side(inputs), None if against is None else _Side([against])
+    paths = _outputs(inputs, output)
+    with contextlib.ExitStack() as spools:
+        def values_of(some: _Side) -> Values:
+            texts = some.column(field)
+            again = making["decide"] == "texts" and not making["shingles"]
+            return make_values(_spooled(texts, spools.enter_context(tempfile.TemporaryFile())) if again else _arrow.Chunks(texts), **making)
+
+        kept = keep(values_of(side), against=None if other is None else values_of(other), **keeping)
+    stays, place = bytearray(len(kept.clusters.keeper)), 0
+    for number in kept.stay:
+        stays[number] = 1
+    with _aside() as aside:
+        if report:
+            with open(aside(report), "w", encoding="utf-8") as out:
+                _report(out, kept, side.ids(id), other.ids(id) if other else ())
+        for path, file in zip(paths, side.files):
+            with open(aside(path), "wb") as out:
+                _write(file, memoryview(stays)[place:place + file.metadata.num_rows], out)
+            place += file.metadata.num_rows
+    done(len(kept.stay), place)
