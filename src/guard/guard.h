@@ -175,7 +175,7 @@ typedef struct GuardTrigger
 extern GuardTrigger *guard_trigger(Oid trigger, Relation table, Oid function);
 extern const Trigger *guard_main(const Trigger *trigger, Relation table);
 extern GuardPlace *guard_place(GuardRule *rule, Relation table);
-extern void guard_keep_plan(SPIPlanPtr plan);
+extern void guard_keep_plan(const GuardRule *rule, SPIPlanPtr plan);
 extern void guard_forget(void);
 
 /* ---- Tables and indexes (place.c) -------------------------------------------- */
