@@ -48,9 +48,8 @@ typedef struct Placement
 	CommandId since;    /* of all rows: those made before are still to be placed */
 	MemoryContext last; /* of the row placed last */
 	bool any;           /* there is such a row */
-	Datum signature;
-	Datum *within;
-	Datum placed; /* the group of that row */
+	GuardValues values; /* and by what it was compared */
+	Datum placed;       /* the group of that row */
 	MemoryContext context;
 	Follower *first;
 	Follower **end; /* of those that the statement in progress has added */
@@ -91,7 +90,7 @@ lock_scope(const GuardCheck *check)
 			hash = hash_combine(hash,
 								DatumGetUInt32(FunctionCall1Coll(&type->hash_proc_finfo,
 																 column->collation,
-																 check->within[i])));
+																 check->values.within[i])));
 	}
 	lock_groups(rule, 1 + hash % LOCKS);
 }
@@ -103,8 +102,9 @@ bool
 guard_leads(const GuardPlace *place, TupleTableSlot *row)
 {
 	NullableDatum group = guard_get(row, &place->group);
+	NullableDatum key = guard_get(row, &place->group_key);
 
-	return !group.isnull && guard_is_same(&place->group, group, guard_get(row, &place->group_key));
+	return !group.isnull && !key.isnull && guard_is_same(&place->group, group.value, key.value);
 }
 
 /* Returns what is being placed again of a rule's table, or NULL. */
@@ -175,22 +175,6 @@ check_group_is_kept(const GuardCheck *check)
 
 /* ---- Placing a row -------------------------------------------------------------------------- */
 
-/* Returns whether the row placed before this one was alike. */
-static bool
-is_like_last(const GuardCheck *check)
-{
-	const Placement *last = placement_of(check->rule);
-	const GuardPlace *place = check->place;
-
-	if (last == NULL || !last->any)
-		return false;
-	for (int i = 0; i < check->rule->withins; i++)
-		if (!guard_is_same(&place->within[i], (NullableDatum){check->within[i], false},
-						   (NullableDatum){last->within[i], false}))
-			return false;
-	return guard_is_same(&place->value, check->signature, (NullableDatum){last->signature, false});
-}
-
 /* Remembers where a row was placed. */
 static void
 remember(const GuardCheck *check, Datum group)
@@ -204,11 +188,11 @@ remember(const GuardCheck *check, Datum group)
 	MemoryContextReset(last->last);
 	old_context = MemoryContextSwitchTo(last->last);
 	last->any = true;
-	last->signature = guard_copy(&place->value, check->signature.value);
 	last->placed = guard_copy(&place->group, group);
-	last->within = palloc(check->rule->withins * sizeof(Datum) + 1);
+	last->values.signature = guard_copy(&place->value, check->values.signature);
+	last->values.within = palloc(check->rule->withins * sizeof(Datum) + 1);
 	for (int i = 0; i < check->rule->withins; i++)
-		last->within[i] = guard_copy(&place->within[i], check->within[i]);
+		last->values.within[i] = guard_copy(&place->within[i], check->values.within[i]);
 	MemoryContextSwitchTo(old_context);
 }
 
@@ -227,7 +211,7 @@ find_group(GuardCheck *check, Datum key)
 		if (guard_find_judged(check, true, key, led, &groups) > 0)
 			return groups[0];
 	}
-	else if (is_like_last(check))
+	else if (now != NULL && now->any && guard_has_values(check, &now->values))
 		return now->placed;
 	if (!guard_finds_nearest(check, &hit))
 		return key;

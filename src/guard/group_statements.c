@@ -349,9 +349,7 @@ guard_hand_on(GuardCheck *check, Datum key, CommandId since)
 bool
 guard_is_among(const GuardColumn *column, Datum value, const Datum *list, int count)
 {
-	while (count > 0 &&
-		   !guard_is_same(column, (NullableDatum){value, false},
-						  (NullableDatum){list[count - 1], false}))
+	while (count > 0 && !guard_is_same(column, value, list[count - 1]))
 		count--;
 	return count > 0;
 }

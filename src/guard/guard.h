@@ -175,7 +175,7 @@ typedef struct GuardTrigger
 extern GuardTrigger *guard_trigger(Oid trigger, Relation table, Oid function);
 extern const Trigger *guard_main(const Trigger *trigger, Relation table);
 extern GuardPlace *guard_place(GuardRule *rule, Relation table);
-extern void guard_keep_plan(SPIPlanPtr plan);
+extern void guard_keep_plan(const GuardRule *rule, SPIPlanPtr plan);
 extern void guard_forget(void);
 
 /* ---- Tables and indexes (place.c) -------------------------------------------- */
@@ -188,13 +188,18 @@ extern const char *guard_index_statement(const GuardRule *rule, const GuardSide 
 
 /* ---- Checks -------------------------------------------------------------------- */
 
+typedef struct GuardScan GuardScan;
+
 /* A row that is similar to the new one. */
 typedef struct GuardHit
 {
 	TupleTableSlot *row; /* NULL: there is none */
 	const GuardPlace *place;
 	double similarity;
+	TransactionId
+		transaction; /* in progress, which made or deletes the row, or InvalidTransactionId */
 	bool same_statement;
+	const GuardScan *scan; /* that has found the row */
 } GuardHit;
 
 /* What a search does about similar rows of transactions in progress, if no other is similar. */
@@ -213,6 +218,13 @@ typedef enum GuardAnswer
 	ANSWER_UNSURE /* it depends on a transaction in progress */
 } GuardAnswer;
 
+/* What a row is compared by. */
+typedef struct GuardValues
+{
+	Datum signature;
+	Datum *within; /* values of the columns of the option within */
+} GuardValues;
+
 /* The check of a row. */
 typedef struct GuardCheck
 {
@@ -223,11 +235,10 @@ typedef struct GuardCheck
 	TupleTableSlot *row;
 	bool stored; /* else it is about to be */
 	Unfinished unfinished;
-	NullableDatum signature;
-	Datum *within;
-	EState *state;  /* for expressions; NULL until one is needed */
-	List *prepared; /* expressions */
-	int barred;     /* groups that the row may not join, and their numbers */
+	GuardValues values; /* of the row */
+	EState *state;      /* for expressions; NULL until one is needed */
+	List *prepared;     /* expressions */
+	int barred;         /* groups that the row may not join, and their numbers */
 	Datum *bar;
 } GuardCheck;
 
@@ -235,7 +246,7 @@ typedef struct GuardCheck
 
 extern GuardColumn guard_column(TupleDesc row_type, AttrNumber number);
 extern NullableDatum guard_get(TupleTableSlot *row, const GuardColumn *column);
-extern bool guard_is_same(const GuardColumn *column, NullableDatum a, NullableDatum b);
+extern bool guard_is_same(const GuardColumn *column, Datum a, Datum b);
 extern bool guard_is_kept(const GuardColumn *column, TupleTableSlot *old, TupleTableSlot *new);
 extern bool guard_is_equal(const GuardColumn *column, Datum a, Datum b);
 extern Datum guard_copy(const GuardColumn *column, Datum value);
@@ -243,6 +254,7 @@ extern bool guard_is_true(TupleTableSlot *row, AttrNumber column);
 extern NullableDatum guard_value(GuardCheck *check, Expr *expression, TupleTableSlot *row);
 extern bool guard_holds(GuardCheck *check, const List *condition, TupleTableSlot *row);
 extern bool guard_begin_search(GuardCheck *check);
+extern bool guard_has_values(const GuardCheck *check, const GuardValues *values);
 extern bool guard_compares_alike(GuardCheck *check, TupleTableSlot *old);
 
 /* ---- Searching (search.c) ------------------------------------------------------ */
@@ -251,9 +263,16 @@ extern GuardAnswer guard_search(GuardCheck *check);
 extern CommandId guard_command_of(TupleTableSlot *row);
 extern bool guard_finds_nearest(GuardCheck *check, GuardHit *hit);
 
-/* What guard_visit() calls for each row that is similar. */
-typedef void (*GuardVisitor)(GuardCheck *check, const GuardHit *hit, void *state);
-extern void guard_visit(GuardCheck *check, GuardVisitor visit, void *state);
+/* What a visitor of similar rows decides. */
+typedef enum GuardStep
+{
+	STEP_ON,
+	STEP_OVER, /* the rest of the scan */
+	STEP_OUT   /* of the search */
+} GuardStep;
+
+typedef GuardStep (*GuardVisitor)(GuardCheck *check, const GuardHit *hit, void *state);
+extern void guard_visit(GuardCheck *check, bool ordered, GuardVisitor visit, void *state);
 
 /* ---- Statements as the current user (statements.c) ------------------------------- */
 

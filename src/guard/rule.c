@@ -5,7 +5,6 @@
 #include "guard/guard.h"
 
 #include "access/table.h"
-#include "access/xact.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_trigger.h"
@@ -23,39 +22,15 @@
 
 static List *rules;    /* GuardRule */
 static HTAB *triggers; /* GuardTrigger */
-static HTAB *watched;  /* OIDs of relations */
+static List *watched;  /* OIDs of relations */
 static MemoryContext cache_context;
-static bool stale;  /* a watched relation has changed */
-static List *plans; /* of the rules */
-
-/* What checks in progress may still use. */
-static List *discarded_contexts;
-static List *discarded_plans;
+static bool stale = true; /* a watched relation has changed, or there is no cache yet */
 
 /* A RelcacheCallbackFunction. */
 static void
 relation_changes(Datum argument, Oid relation)
 {
-	if (watched != NULL &&
-		(!OidIsValid(relation) || hash_search(watched, &relation, HASH_FIND, NULL) != NULL))
-		stale = true;
-}
-
-/* An XactCallback: frees what is not used any more. */
-static void
-end_of_transaction(XactEvent event, void *argument)
-{
-	ListCell *cell;
-
-	if (event != XACT_EVENT_COMMIT && event != XACT_EVENT_ABORT && event != XACT_EVENT_PREPARE)
-		return;
-	foreach (cell, discarded_plans)
-		(void) SPI_freeplan(lfirst(cell));
-	foreach (cell, discarded_contexts)
-		MemoryContextDelete(lfirst(cell));
-	list_free(discarded_plans);
-	list_free(discarded_contexts);
-	discarded_plans = discarded_contexts = NIL;
+	stale |= !OidIsValid(relation) || list_member_oid(watched, relation);
 }
 
 /* Makes an empty table whose keys are OIDs. */
@@ -67,32 +42,24 @@ new_table(const char *name, Size entry, MemoryContext context)
 	return hash_create(name, 16, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 }
 
-/* Empties the cache, if it is stale; checks in progress keep what they have. */
+/*
+ * Empties the cache, if it is stale.  Checks in progress may still use what it had, which is freed
+ * when the transaction ends.
+ */
 static void
 refresh_cache(void)
 {
-	MemoryContext old_context;
-
-	if (cache_context != NULL && !stale)
+	if (!stale)
 		return;
-	old_context = MemoryContextSwitchTo(TopMemoryContext);
-	if (watched == NULL)
-	{
+	if (cache_context == NULL)
 		CacheRegisterRelcacheCallback(relation_changes, (Datum) 0);
-		RegisterXactCallback(end_of_transaction, NULL);
-	}
 	else
-		discarded_contexts = lappend(discarded_contexts, cache_context);
-	discarded_plans = list_concat(discarded_plans, plans);
-	list_free(plans);
-	plans = NIL;
-	MemoryContextSwitchTo(old_context);
-	stale = false;
+		MemoryContextSetParent(cache_context, TopTransactionContext);
 	cache_context =
 		AllocSetContextCreate(TopMemoryContext, "neardup guards", ALLOCSET_DEFAULT_SIZES);
-	watched = new_table("neardup watched relations", sizeof(Oid), cache_context);
-	rules = NIL;
+	rules = watched = NIL;
 	triggers = new_table("neardup triggers", sizeof(GuardTrigger), cache_context);
+	stale = false;
 }
 
 /* Has the next trigger make all rules anew. */
@@ -102,22 +69,34 @@ guard_forget(void)
 	stale = true;
 }
 
-/* Keeps a plan as long as the rules that the cache has now. */
-void
-guard_keep_plan(SPIPlanPtr plan)
+/* A MemoryContextCallbackFunction. */
+static void
+free_plan(void *plan)
 {
-	MemoryContext old_context = MemoryContextSwitchTo(TopMemoryContext);
+	(void) SPI_freeplan(plan);
+}
 
-	plans = lappend(plans, plan);
+/* Keeps a plan as long as a rule. */
+void
+guard_keep_plan(const GuardRule *rule, SPIPlanPtr plan)
+{
+	MemoryContextCallback *callback =
+		MemoryContextAllocZero(rule->context, sizeof(MemoryContextCallback));
+
+	callback->func = free_plan;
+	callback->arg = plan;
 	(void) SPI_keepplan(plan);
-	MemoryContextSwitchTo(old_context);
+	MemoryContextRegisterResetCallback(rule->context, callback);
 }
 
 /* Lets a change of a relation empty the cache. */
 static void
 watch(Oid relation)
 {
-	(void) hash_search(watched, &relation, HASH_ENTER, NULL);
+	MemoryContext old_context = MemoryContextSwitchTo(cache_context);
+
+	watched = list_append_unique_oid(watched, relation);
+	MemoryContextSwitchTo(old_context);
 }
 
 /* ---- Making a rule --------------------------------------------------------------- */
@@ -208,16 +187,16 @@ find_tables(GuardRule *rule)
 
 /* Makes the rule of a guard, in the cache's context. */
 static GuardRule *
-make_rule(Oid root, Oid guarded, const Trigger *trigger, Oid function)
+make_rule(Oid root, Oid guarded, const char *name, const GuardOptions *options, Oid function)
 {
 	GuardRule *rule = palloc0(sizeof(GuardRule));
 
 	rule->trigger = root;
 	rule->context = CurrentMemoryContext;
-	rule->name = trigger->tgname;
+	rule->name = name;
 	rule->function = function;
 	rule->ball = extension_type(function, "ball");
-	rule->options = guard_options(trigger);
+	rule->options = *options;
 	rule->action = guard_action(&rule->options);
 	rule->measure = guard_measure(&rule->options);
 	rule->threshold = guard_threshold(&rule->options);
@@ -256,30 +235,31 @@ guard_place(GuardRule *rule, Relation table)
  * the guard is the trigger that it is a copy of.
  */
 static GuardRule *
-find_rule(const Trigger *trigger, Oid function)
+find_rule(Oid trigger, const char *name, const GuardOptions *options, Oid function)
 {
 	Relation catalog = table_open(TriggerRelationId, AccessShareLock);
-	Form_pg_trigger form;
-	Oid root = trigger->tgoid;
+	Oid root = InvalidOid;
+	Oid guarded = InvalidOid;
 	GuardRule *rule;
 	ListCell *cell;
 
-	for (;;)
+	while (OidIsValid(trigger))
 	{
-		HeapTuple tuple = get_catalog_object_by_oid(catalog, Anum_pg_trigger_oid, root);
+		HeapTuple tuple = get_catalog_object_by_oid(catalog, Anum_pg_trigger_oid, trigger);
+		Form_pg_trigger form;
 
 		if (!HeapTupleIsValid(tuple))
-			elog(ERROR, "could not find tuple for trigger %u", root);
+			elog(ERROR, "could not find tuple for trigger %u", trigger);
 		form = (Form_pg_trigger) GETSTRUCT(tuple);
-		if (!OidIsValid(form->tgparentid))
-			break;
-		root = form->tgparentid;
+		root = trigger;
+		guarded = form->tgrelid;
+		trigger = form->tgparentid;
 	}
 	table_close(catalog, AccessShareLock);
 	foreach (cell, rules)
 		if (((GuardRule *) lfirst(cell))->trigger == root)
 			return lfirst(cell);
-	rule = make_rule(root, form->tgrelid, trigger, function);
+	rule = make_rule(root, guarded, name, options, function);
 	rules = lappend(rules, rule);
 	return rule;
 }
@@ -330,9 +310,7 @@ guard_main(const Trigger *trigger, Relation table)
 static bool
 looks_again(const Trigger *guard, Relation table)
 {
-	bool may_be_child = table->rd_rel->relispartition || has_superclass(RelationGetRelid(table));
-
-	for (int i = 0; !may_be_child && i < table->trigdesc->numtriggers; i++)
+	for (int i = 0; i < table->trigdesc->numtriggers; i++)
 	{
 		const Trigger *trigger = &table->trigdesc->triggers[i];
 
@@ -340,38 +318,29 @@ looks_again(const Trigger *guard, Relation table)
 			TRIGGER_FOR_INSERT(trigger->tgtype) && TRIGGER_FOR_UPDATE(trigger->tgtype) &&
 			trigger->tgnattr == 0 && trigger->tgqual == NULL &&
 			trigger->tgenabled == guard->tgenabled && has_same_arguments(trigger, guard))
-			return true;
+			return !table->rd_rel->relispartition && !has_superclass(RelationGetRelid(table));
 	}
 	return false;
 }
 
-/* Returns a copy of a trigger, which remains when the table is changed. */
-static Trigger *
-copy_of(const Trigger *trigger)
-{
-	Trigger *copy = palloc(sizeof(Trigger));
-
-	*copy = *trigger;
-	copy->tgname = pstrdup(trigger->tgname);
-	copy->tgargs = palloc((trigger->tgnargs + 1) * sizeof(char *));
-	for (int i = 0; i < trigger->tgnargs; i++)
-		copy->tgargs[i] = pstrdup(trigger->tgargs[i]);
-	return copy;
-}
-
-/* Makes what a trigger of an open table needs that fires for its rows, in the cache's context. */
+/*
+ * Makes what a trigger of an open table needs that fires for its rows, in the cache's context.
+ * When other tables are opened, the relation cache may build the triggers of this one anew.
+ */
 static GuardTrigger *
 make_trigger(const Trigger *trigger, Relation table, Oid function)
 {
-	const Trigger *own = copy_of(trigger);
-	const Trigger *guard = copy_of(guard_main(trigger, table));
-	GuardTrigger made = {.trigger = own->tgoid, .rule = find_rule(guard, function)};
+	const Trigger *guard = guard_main(trigger, table);
+	Oid main_trigger = guard->tgoid;
+	const char *name = pstrdup(guard->tgname);
+	GuardOptions options = guard_options(guard);
+	GuardTrigger made = {.trigger = trigger->tgoid, .looks_again = looks_again(trigger, table)};
 	GuardTrigger *found;
 	List *relations;
 	ListCell *cell;
 
+	made.rule = find_rule(main_trigger, name, &options, function);
 	made.tables = guard_tables(made.rule, table, &relations);
-	made.looks_again = looks_again(own, table);
 	foreach (cell, relations)
 		watch(lfirst_oid(cell));
 	found = hash_search(triggers, &made.trigger, HASH_ENTER, NULL);

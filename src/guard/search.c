@@ -41,7 +41,7 @@ extern Datum neardup_held_in(PG_FUNCTION_ARGS);
 /* ---- A scan of one index --------------------------------------------------------------- */
 
 /* How a place is scanned. */
-typedef struct PlaceScan
+struct GuardScan
 {
 	GuardCheck *check;
 	const GuardPlace *place;
@@ -61,17 +61,7 @@ typedef struct PlaceScan
 	IndexScanDesc scan;
 	TupleTableSlot *row;
 	int rows; /* that were similar */
-} PlaceScan;
-
-/* What a visitor of similar rows decides. */
-typedef enum Step
-{
-	STEP_ON,
-	STEP_OVER, /* the rest of the scan */
-	STEP_OUT   /* of the search */
-} Step;
-
-typedef Step (*Visitor)(PlaceScan *scan, void *state);
+};
 
 /* Sets a scan key of an operator of an index's family.  Returns false if there is none. */
 static bool
@@ -89,14 +79,14 @@ set_key(ScanKey key, Relation index, int flags, int column, int strategy, Oid ri
 
 /* Sets the order by distance, if the index has one; a measure of parts has none. */
 static void
-set_order(PlaceScan *scan)
+set_order(GuardScan *scan)
 {
 	const GuardCheck *check = scan->check;
 	Oid type = scan->index->rd_opcintype[scan->column - 1];
 
 	if (check->rule->measure == MEASURE_RESEMBLANCE)
 		scan->orders = set_key(&scan->order, scan->index, SK_ORDER_BY, scan->column,
-							   STRATEGY_DISTANCE, type, check->signature.value) ||
+							   STRATEGY_DISTANCE, type, check->values.signature) ||
 			set_key(&scan->order, scan->index, SK_ORDER_BY, scan->column, STRATEGY_SYMBOLS,
 					extension_type(check->rule->function, type == BITOID ? "minhash" : "simhash"),
 					scan->signature);
@@ -104,7 +94,7 @@ set_order(PlaceScan *scan)
 
 /* Returns the ball around the signature of the new row. */
 static Datum
-ball_of(const PlaceScan *scan, Measure measure)
+ball_of(const GuardScan *scan, Measure measure)
 {
 	static const PGFunction of_set[MEASURES] = {neardup_near_shingles, neardup_holding,
 												neardup_held_in, NULL};
@@ -115,17 +105,17 @@ ball_of(const PlaceScan *scan, Measure measure)
 
 /* Opens a place. */
 static void
-open_place(PlaceScan *scan, GuardCheck *check, Oid table)
+open_place(GuardScan *scan, GuardCheck *check, Oid table)
 {
 	Signature signature;
 
-	*scan = (PlaceScan){.check = check};
+	*scan = (GuardScan){.check = check};
 	scan->table = table_open(table, NoLock);
 	scan->place = guard_place(check->rule, scan->table);
 	scan->index = index_open(scan->place->index, AccessShareLock);
 	scan->column = index_cache(scan->index)->signature;
 	scan->sets = index_cache(scan->index)->sets;
-	scan->signature = check->signature.value;
+	scan->signature = check->values.signature;
 	if (!scan->sets)
 	{
 		signature = index_signature(scan->index, scan->signature);
@@ -136,7 +126,7 @@ open_place(PlaceScan *scan, GuardCheck *check, Oid table)
 
 /* Begins a scan for one measure; if ordered, by distance. */
 static void
-begin_scan(PlaceScan *scan, Measure measure, bool ordered)
+begin_scan(GuardScan *scan, Measure measure, bool ordered)
 {
 	const GuardRule *rule = scan->check->rule;
 	const int *key = scan->place->key;
@@ -150,8 +140,9 @@ begin_scan(PlaceScan *scan, Measure measure, bool ordered)
 	scan->in_ball = scan->key[0].sk_func;
 	for (int i = 0; i < rule->withins; i++)
 		if (key[i] > 0)
-			scan->keys += set_key(&scan->key[scan->keys], scan->index, 0, key[i], STRATEGY_EQUAL,
-								  scan->index->rd_opcintype[key[i] - 1], scan->check->within[i]);
+			scan->keys +=
+				set_key(&scan->key[scan->keys], scan->index, 0, key[i], STRATEGY_EQUAL,
+						scan->index->rd_opcintype[key[i] - 1], scan->check->values.within[i]);
 	if (ordered)
 		set_order(scan);
 	InitDirtySnapshot(scan->snapshot);
@@ -165,7 +156,7 @@ begin_scan(PlaceScan *scan, Measure measure, bool ordered)
 
 /* Is it the new row itself or, before that is stored, the version that it replaces? */
 static bool
-is_own_row(const PlaceScan *scan)
+is_own_row(const GuardScan *scan)
 {
 	const GuardCheck *check = scan->check;
 	TupleTableSlot *own = check->stored                ? check->row :
@@ -190,7 +181,7 @@ are_within_span(Interval *span, Oid type, Datum a, Datum b)
 
 /* Is the row equal to the new one in the columns of the option within, or close enough? */
 static bool
-is_within(const PlaceScan *scan)
+is_within(const GuardScan *scan)
 {
 	const GuardCheck *check = scan->check;
 
@@ -201,8 +192,9 @@ is_within(const PlaceScan *scan)
 		NullableDatum value = guard_get(scan->row, column);
 
 		if (value.isnull ||
-			!(span != NULL ? are_within_span(span, column->type, value.value, check->within[i]) :
-							 guard_is_equal(column, value.value, check->within[i])))
+			!(span != NULL ?
+				  are_within_span(span, column->type, value.value, check->values.within[i]) :
+				  guard_is_equal(column, value.value, check->values.within[i])))
 			return false;
 	}
 	return true;
@@ -210,7 +202,7 @@ is_within(const PlaceScan *scan)
 
 /* Does the row lead a group that the new one may join? */
 static bool
-may_join(const PlaceScan *scan)
+may_join(const GuardScan *scan)
 {
 	const GuardColumn *group = &scan->place->group;
 	const GuardCheck *check = scan->check;
@@ -219,9 +211,29 @@ may_join(const PlaceScan *scan)
 		!guard_is_among(group, guard_get(scan->row, group).value, check->bar, check->barred);
 }
 
-/* Compares the row with the new one, by its own values. */
+/* Returns the measure of a signature and the new one. */
+static double
+measure_signature(const GuardScan *scan, Datum signature)
+{
+	Signature x;
+	Signature y;
+	Bag new;
+	Bag other;
+
+	if (!scan->sets)
+	{
+		x = signature_of_datum(scan->signature);
+		y = index_signature(scan->index, signature);
+		return signature_similarity(&x.header, signature_distance(&x, &y));
+	}
+	new = shingles_bag(shingles_of_datum(scan->signature));
+	other = shingles_bag(shingles_of_datum(signature));
+	return bag_similarity(&new, &other, scan->check->rule->measure, false);
+}
+
+/* Compares the row with the new one, by its own values; if they are similar, makes a hit of it. */
 static bool
-is_similar(PlaceScan *scan)
+is_similar(GuardScan *scan, GuardHit *hit)
 {
 	GuardCheck *check = scan->check;
 	bool groups = check->rule->group != NULL;
@@ -230,34 +242,37 @@ is_similar(PlaceScan *scan)
 	if (is_own_row(scan) || (groups && !may_join(scan)) || !is_within(scan))
 		return false;
 	signature = guard_value(check, scan->place->signature, scan->row);
-	return !signature.isnull &&
-		DatumGetBool(FunctionCall2(&scan->in_ball, signature.value, scan->ball)) &&
-		(scan->before == (Datum) 0 ||
-		 !DatumGetBool(FunctionCall2(&scan->in_ball, signature.value, scan->before))) &&
-		guard_holds(check, scan->place->condition, scan->row) &&
-		(groups || !OidIsValid(check->rule->unless.verdicts) ||
-		 !guard_is_judged(check, scan->place, scan->row));
+	if (signature.isnull ||
+		!DatumGetBool(FunctionCall2(&scan->in_ball, signature.value, scan->ball)) ||
+		(scan->before != (Datum) 0 &&
+		 DatumGetBool(FunctionCall2(&scan->in_ball, signature.value, scan->before))) ||
+		!guard_holds(check, scan->place->condition, scan->row) ||
+		(!groups && OidIsValid(check->rule->unless.verdicts) &&
+		 guard_is_judged(check, scan->place, scan->row)))
+		return false;
+	*hit = (GuardHit){.row = scan->row, .place = scan->place, .scan = scan};
+	hit->similarity = measure_signature(scan, signature.value);
+	hit->transaction =
+		TransactionIdIsValid(scan->snapshot.xmin) ? scan->snapshot.xmin : scan->snapshot.xmax;
+	return true;
 }
 
-/* Returns the transaction in progress that made or deletes the row, or InvalidTransactionId. */
-static TransactionId
-in_progress(const PlaceScan *scan)
-{
-	return TransactionIdIsValid(scan->snapshot.xmin) ? scan->snapshot.xmin : scan->snapshot.xmax;
-}
-
-/* Lets a visitor see the rows that are similar to the new one. */
-static void
-search(GuardCheck *check, bool ordered, Visitor visit, void *state)
+/*
+ * Lets a visitor see the rows that are similar to the new one, those of transactions in progress
+ * included.
+ */
+void
+guard_visit(GuardCheck *check, bool ordered, GuardVisitor visit, void *state)
 {
 	static const Measure both[] = {MEASURE_CONTAINED, MEASURE_CONTAINS};
 	bool is_double = check->rule->measure == MEASURE_CONTAINMENT;
-	Step step = STEP_ON;
+	GuardStep step = STEP_ON;
 	ListCell *cell;
 
 	foreach (cell, check->trigger->tables)
 	{
-		PlaceScan scan;
+		GuardScan scan;
+		GuardHit hit;
 
 		open_place(&scan, check, lfirst_oid(cell));
 		for (int i = 0; i <= is_double && step != STEP_OUT; i++)
@@ -267,10 +282,10 @@ search(GuardCheck *check, bool ordered, Visitor visit, void *state)
 				 step == STEP_ON && index_getnext_slot(scan.scan, ForwardScanDirection, scan.row);)
 			{
 				CHECK_FOR_INTERRUPTS();
-				if (!is_similar(&scan))
+				if (!is_similar(&scan, &hit))
 					continue;
 				scan.rows++;
-				step = visit(&scan, state);
+				step = visit(check, &hit, state);
 			}
 			ExecClearTuple(scan.row);
 			index_endscan(scan.scan);
@@ -295,23 +310,21 @@ typedef struct Found
 	ItemPointerData tid;
 } Found;
 
-/* A Visitor: looks for a row that is there to stay. */
-static Step
-look(PlaceScan *scan, void *state)
+/* A GuardVisitor: looks for a row that is there to stay. */
+static GuardStep
+look(GuardCheck *check, const GuardHit *hit, void *state)
 {
+	const SnapshotData *snapshot = &hit->scan->snapshot;
+	bool made = TransactionIdIsValid(snapshot->xmin);
 	Found *found = state;
-	TransactionId transaction = in_progress(scan);
 
-	found->stays = !TransactionIdIsValid(transaction);
+	found->stays = !TransactionIdIsValid(hit->transaction);
 	/* A transaction that deletes a row, or writes to the other table, is waited for in any case. */
 	if (!found->stays &&
-		(scan->check->unfinished != UNFINISHED_IGNORE ||
-		 scan->place->side != &scan->check->rule->side[0] ||
-		 !TransactionIdIsValid(scan->snapshot.xmin)))
-		*found =
-			(Found){false, transaction,
-					TransactionIdIsValid(scan->snapshot.xmin) ? scan->snapshot.speculativeToken : 0,
-					scan->place->table, scan->row->tts_tid};
+		(check->unfinished != UNFINISHED_IGNORE || hit->place->side != &check->rule->side[0] ||
+		 !made))
+		*found = (Found){false, hit->transaction, made ? snapshot->speculativeToken : 0,
+						 hit->place->table, hit->row->tts_tid};
 	return found->stays ? STEP_OUT : STEP_ON;
 }
 
@@ -336,7 +349,7 @@ guard_search(GuardCheck *check)
 	{
 		Found found = {false};
 
-		search(check, false, look, &found);
+		guard_visit(check, false, look, &found);
 		if (found.stays)
 			return ANSWER_SIMILAR;
 		if (!TransactionIdIsValid(found.transaction))
@@ -348,27 +361,6 @@ guard_search(GuardCheck *check)
 }
 
 /* ---- The row that a report names --------------------------------------------------------- */
-
-/* Returns the measure of the row and the new one. */
-static double
-measure_row(PlaceScan *scan)
-{
-	Datum value = guard_value(scan->check, scan->place->signature, scan->row).value;
-	Signature x;
-	Signature y;
-	Bag new;
-	Bag other;
-
-	if (!scan->sets)
-	{
-		x = signature_of_datum(scan->signature);
-		y = index_signature(scan->index, value);
-		return signature_similarity(&x.header, signature_distance(&x, &y));
-	}
-	new = shingles_bag(shingles_of_datum(scan->signature));
-	other = shingles_bag(shingles_of_datum(value));
-	return bag_similarity(&new, &other, scan->check->rule->measure, false);
-}
 
 /* Returns the command of this transaction that made a row, or InvalidCommandId. */
 CommandId
@@ -416,14 +408,15 @@ is_better(const GuardHit *hit, const GuardHit *other)
  * order of the scan is a bound for sets; signatures of some types are ordered by the symbols that
  * differ.
  */
-static Step
-next_step(const PlaceScan *scan, const GuardHit *row, const GuardHit *best)
+static GuardStep
+next_step(const GuardHit *hit, const GuardHit *best)
 {
+	const GuardScan *scan = hit->scan;
 	GuardAction action = scan->check->rule->action;
 	double distance = scan->orders == 0 ? 0 :
 		scan->order.sk_strategy == STRATEGY_DISTANCE ?
 										  DatumGetFloat8(scan->scan->xs_orderbyvals[0]) :
-										  1 - row->similarity;
+										  1 - hit->similarity;
 	bool settled;
 
 	if (scan->orders == 0)
@@ -434,31 +427,30 @@ next_step(const PlaceScan *scan, const GuardHit *row, const GuardHit *best)
 		settled = scan->rows >= SAME_STATEMENT_ROWS && action != ACTION_REJECT;
 	else
 		settled = distance >= 1 - best->similarity ||
-			(!row->same_statement && !scan->scan->xs_recheckorderby);
+			(!hit->same_statement && !scan->scan->xs_recheckorderby);
 	return settled ? STEP_OVER : STEP_ON;
 }
 
-/* A Visitor: keeps the best row; that of a transaction in progress was not the reason. */
-static Step
-keep_best(PlaceScan *scan, void *state)
+/* A GuardVisitor: keeps the best row; that of a transaction in progress was not the reason. */
+static GuardStep
+keep_best(GuardCheck *check, const GuardHit *found, void *state)
 {
-	GuardCheck *check = scan->check;
 	GuardHit *best = state;
-	GuardHit hit = {.row = scan->row, .place = scan->place, .similarity = measure_row(scan)};
+	GuardHit hit = *found;
 
-	hit.same_statement = guard_command_of(scan->row) ==
+	hit.same_statement = guard_command_of(hit.row) ==
 		(check->stored ? guard_command_of(check->row) : GetCurrentCommandId(false));
 	/* A transaction in progress has changed no leader: that takes the lock of groups. */
-	if ((!TransactionIdIsValid(in_progress(scan)) || check->rule->group != NULL) &&
+	if ((!TransactionIdIsValid(hit.transaction) || check->rule->group != NULL) &&
 		is_better(&hit, best))
 	{
 		if (best->row != NULL)
 			ExecDropSingleTupleTableSlot(best->row);
 		*best = hit;
-		best->row = MakeSingleTupleTableSlot(RelationGetDescr(scan->table), &TTSOpsHeapTuple);
-		ExecCopySlot(best->row, scan->row);
+		best->row = MakeSingleTupleTableSlot(hit.row->tts_tupleDescriptor, &TTSOpsHeapTuple);
+		ExecCopySlot(best->row, hit.row);
 	}
-	return next_step(scan, &hit, best);
+	return next_step(&hit, best);
 }
 
 /*
@@ -469,36 +461,6 @@ bool
 guard_finds_nearest(GuardCheck *check, GuardHit *hit)
 {
 	*hit = (GuardHit){NULL};
-	search(check, true, keep_best, hit);
+	guard_visit(check, true, keep_best, hit);
 	return hit->row != NULL;
-}
-
-/* ---- All similar rows -------------------------------------------------------------------- */
-
-/* What is called for each row. */
-typedef struct Call
-{
-	GuardVisitor visit;
-	void *state;
-} Call;
-
-/* A Visitor: calls another one, unless the row is of a transaction in progress. */
-static Step
-call_visitor(PlaceScan *scan, void *state)
-{
-	const Call *call = state;
-	GuardHit hit = {.row = scan->row, .place = scan->place, .similarity = measure_row(scan)};
-
-	if (!TransactionIdIsValid(in_progress(scan)))
-		call->visit(scan->check, &hit, call->state);
-	return STEP_ON;
-}
-
-/* Visits all rows that are similar to a row and not of a transaction in progress. */
-void
-guard_visit(GuardCheck *check, GuardVisitor visit, void *state)
-{
-	Call call = {visit, state};
-
-	search(check, false, call_visitor, &call);
 }

@@ -110,7 +110,7 @@ guard_plan(SPIPlanPtr *plan, GuardStatement statement, const GuardRule *rule, co
 		*plan = SPI_prepare(text, list->count, list->type);
 		if (*plan == NULL)
 			elog(ERROR, "SPI_prepare failed: %s for %s", SPI_result_code_string(SPI_result), text);
-		guard_keep_plan(*plan);
+		guard_keep_plan(rule, *plan);
 	}
 	return *plan;
 }

@@ -33,17 +33,19 @@ guard_get(TupleTableSlot *row, const GuardColumn *column)
 
 /* Are two values the same, to the byte? */
 bool
-guard_is_same(const GuardColumn *column, NullableDatum a, NullableDatum b)
+guard_is_same(const GuardColumn *column, Datum a, Datum b)
 {
-	return a.isnull == b.isnull &&
-		(a.isnull || datum_image_eq(a.value, b.value, column->by_value, column->length));
+	return datum_image_eq(a, b, column->by_value, column->length);
 }
 
 /* Has a column the same bytes in two versions of a row? */
 bool
 guard_is_kept(const GuardColumn *column, TupleTableSlot *old, TupleTableSlot *new)
 {
-	return guard_is_same(column, guard_get(old, column), guard_get(new, column));
+	NullableDatum a = guard_get(old, column);
+	NullableDatum b = guard_get(new, column);
+
+	return a.isnull == b.isnull && (a.isnull || guard_is_same(column, a.value, b.value));
 }
 
 /* Are two values equal, by the default equality of their type? */
@@ -154,64 +156,73 @@ are_sources_kept(const GuardCheck *check)
 }
 
 /*
- * Returns the signature of the new row.  A generated column is computed only after all BEFORE
- * triggers; before that it is computed here, as it will be then.
+ * Returns the signature of a row.  A generated column of the new row is computed only after all
+ * BEFORE triggers; before that it is computed here, as it will be then.
  */
 static NullableDatum
-new_signature(GuardCheck *check)
+signature_of(GuardCheck *check, TupleTableSlot *row)
 {
 	const GuardPlace *place = check->place;
 
-	if (check->stored || place->generation == NULL)
-		return guard_value(check, place->signature, check->row);
+	if (row != check->row || check->stored || place->generation == NULL)
+		return guard_value(check, place->signature, row);
 	if (are_sources_kept(check))
 		return guard_value(check, place->signature, check->data->tg_trigslot);
-	return guard_value(check, (Expr *) place->generation, check->row);
+	return guard_value(check, (Expr *) place->generation, row);
 }
 
 /*
- * Reads what the new row is compared by.  Returns whether it is compared: it has a signature,
- * no NULL in the columns of the option within, satisfies the condition, and is not let in
- * whatever it is similar to.
+ * Reads what a row of the new row's table is compared by.  Returns whether it is compared: it has
+ * a signature, no NULL in the columns of the option within, satisfies the condition, and is not
+ * let in whatever it is similar to.
  */
-bool
-guard_begin_search(GuardCheck *check)
+static bool
+read_values(GuardCheck *check, TupleTableSlot *row, GuardValues *values)
 {
 	const GuardPlace *place = check->place;
+	NullableDatum value;
 
-	if (guard_is_true(check->row, place->unless))
+	if (guard_is_true(row, place->unless))
 		return false;
-	check->within = palloc(check->rule->withins * sizeof(Datum) + 1);
+	values->within = palloc(check->rule->withins * sizeof(Datum) + 1);
 	for (int i = 0; i < check->rule->withins; i++)
 	{
-		NullableDatum value = guard_get(check->row, &place->within[i]);
-
-		check->within[i] = value.value;
+		value = guard_get(row, &place->within[i]);
+		values->within[i] = value.value;
 		if (value.isnull)
 			return false;
 	}
-	if (!guard_holds(check, place->condition, check->row))
+	if (!guard_holds(check, place->condition, row))
 		return false;
-	check->signature = new_signature(check);
-	return !check->signature.isnull;
+	value = signature_of(check, row);
+	values->signature = value.value;
+	return !value.isnull;
+}
+
+/* Reads what the new row is compared by.  Returns whether it is compared. */
+bool
+guard_begin_search(GuardCheck *check)
+{
+	return read_values(check, check->row, &check->values);
+}
+
+/* Is the new row compared by given values? */
+bool
+guard_has_values(const GuardCheck *check, const GuardValues *values)
+{
+	const GuardPlace *place = check->place;
+
+	for (int i = 0; i < check->rule->withins; i++)
+		if (!guard_is_same(&place->within[i], check->values.within[i], values->within[i]))
+			return false;
+	return guard_is_same(&place->value, check->values.signature, values->signature);
 }
 
 /* Was an old version of a row compared, by the same values as the new one is? */
 bool
 guard_compares_alike(GuardCheck *check, TupleTableSlot *old)
 {
-	const GuardPlace *place = check->place;
+	GuardValues values;
 
-	for (int i = 0; i < check->rule->withins; i++)
-		if (!guard_is_kept(&place->within[i], old, check->row))
-			return false;
-	if (place->unless > 0)
-	{
-		GuardColumn unless = guard_column(old->tts_tupleDescriptor, place->unless);
-
-		if (!guard_is_kept(&unless, old, check->row))
-			return false;
-	}
-	return guard_holds(check, place->condition, old) &&
-		guard_is_same(&place->value, guard_value(check, place->signature, old), check->signature);
+	return read_values(check, old, &values) && guard_has_values(check, &values);
 }

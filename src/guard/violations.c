@@ -68,11 +68,13 @@ is_first(const GuardCheck *check, const GuardHit *hit)
 }
 
 /* A GuardVisitor: lists a pair that is similar. */
-static void
+static GuardStep
 list_pair(GuardCheck *check, const GuardHit *hit, void *state)
 {
-	if (is_first(check, hit) && !guard_is_true(hit->row, hit->place->unless))
+	if (!TransactionIdIsValid(hit->transaction) && is_first(check, hit) &&
+		!guard_is_true(hit->row, hit->place->unless))
 		add(state, "similar rows", hit);
+	return STEP_ON;
 }
 
 /* ---- Groups ------------------------------------------------------------------------------------ */
@@ -90,22 +92,25 @@ is_judged(GuardCheck *check, bool same, Datum key, Datum group)
 }
 
 /* A GuardVisitor: lists two leaders that are similar, and notes that a row is near its leader. */
-static void
+static GuardStep
 look_at_leader(GuardCheck *check, const GuardHit *hit, void *state)
 {
 	const GuardPlace *place = check->place;
 	Measure measure = check->rule->measure;
 	Lister *lister = state;
-	NullableDatum other = guard_get(hit->row, &hit->place->group_key);
+	NullableDatum group = guard_get(check->row, &place->group);
+	Datum other = guard_get(hit->row, &hit->place->group_key).value;
 
+	if (TransactionIdIsValid(hit->transaction))
+		return STEP_ON;
 	if (!guard_leads(place, check->row))
-		lister->near_leader |=
-			guard_is_same(&place->group, guard_get(check->row, &place->group), other);
+		lister->near_leader |= !group.isnull && guard_is_same(&place->group, group.value, other);
 	/* Of a measure in one direction, the later row may rightly lead. */
 	else if (measure != MEASURE_CONTAINED && measure != MEASURE_CONTAINS && is_first(check, hit) &&
 			 !guard_is_true(hit->row, hit->place->unless) &&
-			 !is_judged(check, false, other.value, guard_get(check->row, &place->group_key).value))
+			 !is_judged(check, false, other, guard_get(check->row, &place->group_key).value))
 		add(lister, "similar leaders", hit);
+	return STEP_ON;
 }
 
 /* Looks at a row that a guard groups. */
@@ -121,7 +126,7 @@ look_at_grouped(Lister *lister, bool compared)
 	if (compared && leads && OidIsValid(check->rule->unless.verdicts))
 		check->barred = guard_find_judged(check, false, key, key, &check->bar);
 	if (compared)
-		guard_visit(check, look_at_leader, lister);
+		guard_visit(check, false, look_at_leader, lister);
 	if (leads || lister->near_leader)
 		return;
 	if (group.isnull)
@@ -165,7 +170,7 @@ look_at_table(Lister *lister, Oid oid)
 		if (check->rule->action == ACTION_GROUP)
 			look_at_grouped(lister, compared);
 		else if (compared)
-			guard_visit(check, list_pair, lister);
+			guard_visit(check, false, list_pair, lister);
 		if (check->state != NULL)
 			FreeExecutorState(check->state);
 		MemoryContextSwitchTo(old_context);
