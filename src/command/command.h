@@ -53,6 +53,20 @@ enum
 	DECIDE_SIGNATURES
 };
 
+/* In the order of --drop. */
+enum
+{
+	DROP_OTHERS,
+	DROP_ALL
+};
+
+/* In the order of --unit. */
+enum
+{
+	UNIT_RECORD,
+	UNIT_LINE
+};
+
 typedef struct Options
 {
 	const char *field[FIELDS]; /* names; NULL: records are numbered, or the first is best */
@@ -64,6 +78,13 @@ typedef struct Options
 	const char *minhash; /* shapes; or NULL */
 	const char *simhash;
 	bool shingles;
+	bool skip_errors;
+	int drop;
+	int unit;
+	double min_words;
+	const char *separator; /* one character; NULL: that of the format */
+	const char *files_from;
+	const char *folder;  /* of --output; or NULL */
 	const char *lexicon; /* files; or NULL */
 	const char *report;
 	const char *against;
@@ -108,6 +129,14 @@ batch_bytes(void)
 	return (size_t) (options.memory > 0 && options.memory / 64 < most ? options.memory / 64 : most);
 }
 
+/* How a file is compressed. */
+typedef enum Packing
+{
+	PLAIN,
+	GZIP,
+	ZSTD
+} Packing;
+
 typedef struct Input Input;
 
 extern size_t without_ending(const char *name, size_t length, const char *ending);
@@ -117,8 +146,9 @@ extern int temporary_file(void);
 extern int copy_input(const char *name);
 extern int open_input(const char *name, int copy);
 extern Input *input_open(const char *name, int copy, struct stat *status);
-extern bool input_is_plain(const Input *input);
 extern bool input_read(Input *input, Buffer *data);
+extern Packing input_packing(const Input *input);
+extern void pack(Packing packing, Buffer *bytes);
 
 /* ---- Records (records.c) ------------------------------------------------ */
 
@@ -130,14 +160,22 @@ typedef struct Record
 	size_t length;
 } Record;
 
+/* A record that cannot be read. */
+typedef struct Skipped
+{
+	uint64_t number; /* from 0 */
+	const char *defect;
+} Skipped;
+
 /* Whole records of a file, and what a thread makes of them. */
 typedef struct Batch
 {
 	neardup_session *session;
 	const char *file;
 	int format;
-	int source;     /* the number of the file, or that of packed files */
-	uint64_t place; /* where the data lie there */
+	int source;      /* the number of the file, or that of packed files */
+	uint64_t place;  /* where the data lie there */
+	Packing packing; /* of the file */
 	Buffer data;
 	Record head; /* the names of columns, in the first batch that has them; else of length 0 */
 	int column[FIELDS];
@@ -149,13 +187,18 @@ typedef struct Batch
 	Buffer field[FIELDS]; /* of the last record, with a zero behind each */
 	Buffer cell;          /* a field that was read */
 	unsigned has;         /* a bit for each of FIELDS that the last record of JSON has */
-	unsigned seen;        /* a bit for each of FIELDS that a record has */
-	const char *defect;   /* why the last record cannot be read, or NULL */
-	Buffer out;           /* output, or values */
-	Buffer size;          /* uint64_t: of each value */
-	Buffer id;            /* ids, each with a zero behind it */
-	Buffer best;          /* as ids, of the field of --best */
-	Buffer digest;        /* uint64_t: of each text's shingles */
+	unsigned named;       /* the same, of those whose own name is that of the field */
+	uint64_t holder;      /* the last JsonValue.holder of a text */
+	Buffer span;        /* Record: where the texts of the last record are in the data, as written */
+	unsigned seen;      /* a bit for each of FIELDS that a record has */
+	const char *defect; /* why the last record cannot be read, or NULL */
+	Buffer out;         /* output, or values */
+	Buffer size;        /* uint64_t: of each value */
+	Buffer id;          /* ids, each with a zero behind it */
+	Buffer best;        /* as ids, of the field of --best */
+	Buffer digest;      /* uint64_t: of each text's shingles */
+	Buffer skipped;     /* Skipped: records that --skip-errors leaves out */
+	Buffer line;        /* Line: of lines.c */
 } Batch;
 
 /* A text and what belongs to it; bytes that are valid until the next record. */
@@ -165,6 +208,7 @@ typedef struct Document
 	size_t length;
 	const char *id;   /* ends in a zero */
 	const char *best; /* the same; empty if there is none */
+	bool skipped;     /* --skip-errors leaves it out */
 } Document;
 
 /* Where a record lies: in a file, or in a copy of what packed files hold. */
@@ -185,6 +229,12 @@ extern void files_rewind(Files *files);
 extern int files_reopen(const Files *files, int source);
 extern void files_begin_batch(const Files *files, Batch *batch);
 extern void check_fields(const Files *files);
+extern void files_mark(const Files *files, bool *mark);
+extern bool skip_record(Batch *batch);
+extern char separator_of(int format);
+extern bool is_name_of(int i, const char *name, size_t length);
+extern bool is_signature(const char *name, size_t length);
+extern const char *read_field(Batch *batch, const char *at, const char *end, Buffer *field);
 extern bool next_document(Batch *batch, Document *document);
 extern void batch_free(Batch *batch);
 extern bool is_numbered(const Batch *batch);
@@ -200,11 +250,22 @@ extern Buffer read_whole(const char *name);
 
 typedef struct Json Json;
 
-/* Takes a member of an object: its name, the first byte of its value, and the string or else the value as it is. */
-typedef void (*JsonMember)(void *state, const char *name, size_t name_length, char first,
-						   const char *value, size_t length);
+/* A value within an object. */
+typedef struct JsonValue
+{
+	const char *path; /* its name; in another object "a.name", in an array "a[]" or "a[].name" */
+	size_t path_length;
+	bool nested;     /* the path is not just a name */
+	uint64_t holder; /* a number of the object that it is a member of; another for each element */
+	const char *raw; /* as it is written */
+	size_t raw_length;
+	const char *bytes; /* of a string its text, else as it is written */
+	size_t length;
+} JsonValue;
 
-extern const char *json_read(Json **json, const char *at, size_t length, JsonMember take,
+typedef void (*JsonTake)(void *state, const JsonValue *value);
+
+extern const char *json_read(Json **json, const char *at, size_t length, bool nested, JsonTake take,
 							 void *state);
 extern void json_free(Json *json);
 extern bool is_utf8(const char *bytes, size_t length);
@@ -251,7 +312,16 @@ extern const char **best_keys(const Best *best);
 extern neardup_signer *new_signer(neardup_session *session, neardup_kind kind);
 extern neardup_kind kind_of_options(void);
 extern bool texts_decide(void);
-extern void write_head(const Batch *batch, const char *more);
+
+/* ---- What is written (output.c) ------------------------------------------ */
+
+extern void output_begin(void);
+extern void put_head(Batch *batch, const char *more);
+extern void output_pack(Batch *batch);
+extern void output_write(const Batch *batch);
+extern void output_end(void);
+extern void output_abandon(void);
+
 /* ---- Values of all records (spool.c) ------------------------------------- */
 
 /* Bytes in memory, or in a temporary file if they are more than a part of --memory. */
@@ -277,5 +347,6 @@ extern void command_compare(void);
 extern void command_pairs(void);
 extern void command_clusters(void);
 extern void command_dedupe(void);
+extern void dedupe_lines(void);
 
 #endif

@@ -353,24 +353,18 @@ typedef struct Kept
 	size_t done;
 } Kept;
 
-/* Fails unless a batch has records of the first reading. */
+/* Gathers the records of a batch that stay; of files, their names. */
 static void
-check_batch(void *state, Batch *batch)
+gather_kept(void *state, Batch *batch)
 {
 	const Kept *kept = state;
 
 	if (batch->first + records_of(batch) > kept->count)
+	{
 		batch->defect = "the files have changed since they were read first";
-}
-
-/* Writes the records of a batch that stay; of files, their names. */
-static void
-write_kept(void *state, Batch *batch)
-{
-	Kept *kept = state;
-
-	kept->done += records_of(batch);
-	write_head(batch, "");
+		return;
+	}
+	put_head(batch, "");
 	for (size_t i = 0; i < records_of(batch); i++)
 	{
 		const Record *record = (const Record *) batch->record.bytes + i;
@@ -380,9 +374,20 @@ write_kept(void *state, Batch *batch)
 
 		if (kept->goes[batch->first + i])
 			continue;
-		write_out(stdout, bytes, length);
-		write_out(stdout, "\n", bytes[length - 1] != '\n');
+		put(&batch->out, bytes, length);
+		put(&batch->out, "\n", bytes[length - 1] != '\n');
 	}
+	output_pack(batch);
+}
+
+/* Writes the records of a batch that stay. */
+static void
+write_kept(void *state, Batch *batch)
+{
+	Kept *kept = state;
+
+	kept->done += records_of(batch);
+	output_write(batch);
 }
 
 /* Returns how similar two records are by their signatures. */
@@ -422,7 +427,14 @@ drop(neardup_session *session, FILE *report, Corpus *corpus, Corpus *keepers,
 		if (keeper == NEARDUP_NO_KEEPER || (keepers == corpus && keeper == i))
 			continue;
 		goes[i] = true;
-		if (report == NULL)
+		if (keepers == corpus && options.drop == DROP_ALL)
+			goes[keeper] = true;
+	}
+	for (uint32_t i = 0; report != NULL && i < corpus->values.count; i++)
+	{
+		uint32_t keeper = clusters->keeper[i];
+
+		if (keeper == NEARDUP_NO_KEEPER || !goes[i])
 			continue;
 		more.length = 0;
 		put_text(&more, "\t%s\t%s", reason, exact || options.shingles ? "texts" : "signatures");
@@ -448,6 +460,11 @@ command_dedupe(void)
 	bool *goes;
 	Kept kept;
 
+	if (options.unit == UNIT_LINE)
+	{
+		dedupe_lines();
+		return;
+	}
 	if (options.report != NULL && report == NULL)
 		fail(EXIT_INPUT, "could not open \"%s\": %s", options.report, strerror(errno));
 	corpus = read_corpus(session, signer, options.files, true);
@@ -464,12 +481,13 @@ command_dedupe(void)
 	}
 	clusters = find_clusters(session, corpus, NULL, taken.keeper);
 	drop(session, report, corpus, corpus, &clusters, "duplicate", goes);
+	files_mark(corpus->files, goes);
 	if (report != NULL && fclose(report) != 0)
 		fail(EXIT_INPUT, "could not write \"%s\": %s", options.report, strerror(errno));
 	spool_free(&corpus->out);
 	files_rewind(corpus->files);
 	kept = (Kept){goes, corpus->values.count, 0};
-	pipeline(corpus->files, check_batch, write_kept, &kept);
+	pipeline(corpus->files, gather_kept, write_kept, &kept);
 	if (kept.done < kept.count)
 		fail(EXIT_INPUT, "the files have changed since they were read first");
 }

@@ -13,14 +13,6 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-/* How a file is compressed. */
-typedef enum Packing
-{
-	PLAIN,
-	GZIP,
-	ZSTD
-} Packing;
-
 struct Input
 {
 	const char *name;
@@ -265,11 +257,11 @@ input_open(const char *name, int copy, struct stat *status)
 	return input;
 }
 
-/* Are the bytes of a file those that are read? */
-bool
-input_is_plain(const Input *input)
+/* Returns how a file is compressed. */
+Packing
+input_packing(const Input *input)
 {
-	return input->packing == PLAIN;
+	return input->packing;
 }
 
 /* ---- Reading ------------------------------------------------------------ */
@@ -366,4 +358,53 @@ input_read(Input *input, Buffer *data)
 	close(input->fd);
 	resize(NULL, input, 0);
 	return false;
+}
+
+/* ---- Writing ------------------------------------------------------------ */
+
+/* Returns bytes as a member of gzip. */
+static Buffer
+pack_gzip(const Buffer *bytes)
+{
+	z_stream gzip = {.zalloc = allocate_for_zlib, .zfree = free_of_zlib};
+	Buffer packed = {0};
+
+	if (deflateInit2(&gzip, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) !=
+		Z_OK)
+		fail(EXIT_RESOURCES, "out of memory");
+	gzip.avail_out = deflateBound(&gzip, bytes->length);
+	gzip.next_out = (unsigned char *) extend(&packed, gzip.avail_out);
+	gzip.next_in = (unsigned char *) bytes->bytes;
+	gzip.avail_in = bytes->length;
+	deflate(&gzip, Z_FINISH);
+	packed.length -= gzip.avail_out;
+	deflateEnd(&gzip);
+	return packed;
+}
+
+/* Returns bytes as a frame of zstd. */
+static Buffer
+pack_zstd(const Buffer *bytes)
+{
+	size_t room = ZSTD_compressBound(bytes->length);
+	Buffer packed = {0};
+	char *to = extend(&packed, room);
+
+	packed.length = ZSTD_compress(to, room, bytes->bytes, bytes->length, ZSTD_CLEVEL_DEFAULT);
+	if (ZSTD_isError(packed.length))
+		fail(EXIT_RESOURCES, "out of memory");
+	return packed;
+}
+
+/* Compresses bytes; what is compressed in parts is one file behind the other. */
+void
+pack(Packing packing, Buffer *bytes)
+{
+	Buffer packed;
+
+	if (packing == PLAIN)
+		return;
+	packed = packing == GZIP ? pack_gzip(bytes) : pack_zstd(bytes);
+	resize(NULL, bytes->bytes, 0);
+	*bytes = packed;
 }

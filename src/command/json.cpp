@@ -8,6 +8,7 @@ extern "C"
 
 #include <new>
 #include <simdjson.h>
+#include <string>
 
 using namespace simdjson;
 
@@ -39,8 +40,11 @@ struct Json
 {
 	ondemand::parser parser;
 	const char *defect;
-	JsonMember take;
+	JsonTake take;
 	void *state;
+	bool nested;      /* values within values are taken, too */
+	std::string path; /* of the value that is read */
+	uint64_t holders; /* objects, and elements of arrays, so far */
 };
 
 /* Notes why an object cannot be read; returns false. */
@@ -106,12 +110,54 @@ is_number(std::string_view token)
 
 static bool read_value(Json *json, ondemand::value value, int depth, std::string_view *text);
 
-/* Reads an object; the outermost gives its members to json->take. */
+/* Returns a value as it is written. */
+static std::string_view
+as_written(ondemand::value value)
+{
+	std::string_view token = value.raw_json_token();
+
+	return token.substr(0, token.find_last_not_of(" \t\r\n") + 1);
+}
+
+/* Adds a name to the first bytes of the path, if the value there is one to take. */
+static void
+set_path(Json *json, std::size_t length, int depth, const char *between, std::string_view name)
+{
+	if (depth > 0 && !json->nested)
+		return;
+	json->path.resize(length);
+	json->path.append(between).append(name);
+}
+
+/* Reads a value within another, whose path is json->path, and gives it to json->take. */
+static bool
+take_value(Json *json, ondemand::value value, int depth, uint64_t holder)
+{
+	std::size_t length = json->path.size();
+	std::string_view raw = as_written(value);
+	std::string_view text;
+	JsonValue taken;
+
+	if (!read_value(json, value, depth + 1, &text))
+		return false;
+	json->path.resize(length);
+	if (raw[0] != '"')
+		raw = text;
+	taken = {json->path.data(), length,     depth > 0,   holder,
+			 raw.data(),        raw.size(), text.data(), text.size()};
+	if (depth == 0 || json->nested)
+		json->take(json->state, &taken);
+	return true;
+}
+
+/* Reads an object, whose path is json->path unless it is the outermost. */
 static bool
 read_object(Json *json, simdjson_result<ondemand::object> result, int depth)
 {
 	ondemand::object object;
 	error_code error = std::move(result).get(object);
+	std::size_t length = json->path.size();
+	uint64_t holder = ++json->holders;
 
 	if (error != SUCCESS)
 		return refuse(json, error);
@@ -119,18 +165,15 @@ read_object(Json *json, simdjson_result<ondemand::object> result, int depth)
 	{
 		ondemand::field field;
 		std::string_view name;
-		std::string_view text;
-		char first;
 
 		error = std::move(member).get(field);
 		if (error != SUCCESS)
 			return refuse(json, error);
-		first = field.value().raw_json_token().front();
-		if (!read_string(json, field.unescaped_key(), &name) ||
-			!read_value(json, field.value(), depth + 1, &text))
+		if (!read_string(json, field.unescaped_key(), &name))
 			return false;
-		if (depth == 0)
-			json->take(json->state, name.data(), name.size(), first, text.data(), text.size());
+		set_path(json, length, depth, depth > 0 ? "." : "", name);
+		if (!take_value(json, field.value(), depth, holder))
+			return false;
 	}
 	return true;
 }
@@ -141,18 +184,19 @@ read_array(Json *json, simdjson_result<ondemand::array> result, int depth)
 {
 	ondemand::array array;
 	error_code error = std::move(result).get(array);
+	std::size_t length = json->path.size();
 
 	if (error != SUCCESS)
 		return refuse(json, error);
 	for (simdjson_result<ondemand::value> element : array)
 	{
 		ondemand::value value;
-		std::string_view text;
 
 		error = std::move(element).get(value);
 		if (error != SUCCESS)
 			return refuse(json, error);
-		if (!read_value(json, value, depth + 1, &text))
+		set_path(json, length, depth, "[]", {});
+		if (!take_value(json, value, depth, ++json->holders))
 			return false;
 	}
 	return true;
@@ -189,7 +233,7 @@ read_value(Json *json, ondemand::value value, int depth, std::string_view *text)
 
 /* Reads an object, behind which JSON_PADDING bytes can be read.  Returns why it cannot be, or NULL. */
 const char *
-json_read(Json **place, const char *at, size_t length, JsonMember take, void *state)
+json_read(Json **place, const char *at, size_t length, bool nested, JsonTake take, void *state)
 {
 	Json *json = *place = *place != nullptr ? *place : new Json;
 	const char *first = at + strspn(at, " \t");
@@ -201,8 +245,10 @@ json_read(Json **place, const char *at, size_t length, JsonMember take, void *st
 	if (*first != '{')
 		return "it is no JSON object";
 	json->defect = nullptr;
+	json->nested = nested;
 	json->take = take;
 	json->state = state;
+	json->path.clear();
 	error = json->parser.iterate(at, length, length + JSON_PADDING).get(document);
 	if (error != SUCCESS)
 		refuse(json, error);

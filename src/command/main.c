@@ -3,6 +3,7 @@
  */
 #include "command/command.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <malloc.h>
@@ -25,6 +26,7 @@ fail(int code, const char *format, ...)
 
 	/* Of several threads, the first one ends the program. */
 	flockfile(stderr);
+	output_abandon();
 	va_start(arguments, format);
 	fprintf(stderr, "neardup: ");
 	vfprintf(stderr, format, arguments);
@@ -202,6 +204,25 @@ static const Option known[] =
 	  "keeps the record with the greatest number, or text such as an ISO date, in this field",
 	  &options.field[BEST], "clusters and dedupe"},
 	 {'R', "report", "FILE", "writes what went, and why", &options.report, "dedupe"},
+	 {'A', "drop", "others|all",
+	  "of similar records, all but the keeper go, or all; default: others", &options.drop,
+	  "dedupe"},
+	 {'u', "unit", "record|line",
+	  "record, or line: lines that stood before, in any record, go; default: record", &options.unit,
+	  "dedupe"},
+	 {'W', "min-words", "NUMBER",
+	  "with --unit line: lines of fewer words stay; whole, from 1 to 1000000; default: 1",
+	  &options.min_words, "dedupe", 1, 1e6},
+	 {'O', "output", "FOLDER",
+	  "writes a file for each file, of its name and compression, not to standard output",
+	  &options.folder, "dedupe and sign"},
+	 {'X', "separator", "CHARACTER",
+	  "between the columns of csv and tsv; default: a comma, and a tab", &options.separator,
+	  READERS},
+	 {'Q', "files-from", "FILE", "reads the names of files from it, one a line",
+	  &options.files_from, READERS},
+	 {'Y', "skip-errors", NULL, "leaves out records that cannot be read", &options.skip_errors,
+	  READERS},
 	 {'E', "entries", "NUMBER",
 	  "the most entries of the lexicon, whole, from 1 to 1000000; default: 10000", &options.entries,
 	  "learn", 1, 1e6},
@@ -321,7 +342,8 @@ check_decision(bool given, const char *command)
 		fail(EXIT_USAGE,
 			 "--decide texts is for minhash: a simhash estimates no resemblance of shingles");
 	if (!given)
-		options.decide = strcmp(command, "dedupe") == 0 || options.join.contained > 0 ?
+		options.decide = (strcmp(command, "dedupe") == 0 && options.unit == UNIT_RECORD) ||
+				options.join.contained > 0 ?
 			DECIDE_TEXTS :
 			DECIDE_SIGNATURES;
 	if (options.join.contained > 0 && !texts_decide())
@@ -333,11 +355,28 @@ check_decision(bool given, const char *command)
 static void
 check_options(const bool *given, const char *command)
 {
-	static const char of_records[] = "fIBb";
+	static const char of_records[] = "fIBbXOu";
+	static const char of_values[] = "sMSGLtCUNbRAdc";
+	const char *separator = options.separator;
 
 	if ((options.minhash != NULL) + (options.simhash != NULL) + options.shingles > 1)
 		fail(EXIT_USAGE, "--minhash, --simhash and --shingles exclude each other");
 	check_decision(given['d'], command);
+	for (const char *letter = of_values; options.unit == UNIT_LINE && *letter != '\0'; letter++)
+		if (given[(int) *letter])
+			fail(EXIT_USAGE, "--%s is for whole records, not for --unit line",
+				 option_of(*letter)->name);
+	if (given['W'] && options.unit != UNIT_LINE)
+		fail(EXIT_USAGE, "--min-words is for --unit line");
+	if (separator != NULL &&
+		(*separator == '\0' || separator[1] != '\0' || (signed char) *separator < 0 ||
+		 isalnum(*separator) || strchr("\"\\.\r\n", *separator) != NULL))
+		fail(EXIT_USAGE,
+			 "--separator cannot be \"%s\": it is one ASCII character, such as ';' or, in bash, "
+			 "$'\\t', but no letter, digit, quote, backslash, dot or line end",
+			 separator);
+	if (given['O'] && strcmp(command, "sign") == 0 && options.output != OUTPUT_RECORDS)
+		fail(EXIT_USAGE, "--output is for sign --format records");
 	if (options.format != FORMAT_FILES)
 		return;
 	for (const char *letter = of_records; *letter != '\0'; letter++)
@@ -346,6 +385,31 @@ check_options(const bool *given, const char *command)
 				 option_of(*letter)->name);
 	if (options.output == OUTPUT_RECORDS)
 		fail(EXIT_USAGE, "--format records is for records, not for --input files");
+}
+
+/* Returns names, and behind them those of --files-from, which lines or zero bytes end. */
+static char **
+read_list(char **names)
+{
+	Buffer list = read_whole(options.files_from);
+	char between = memchr(list.bytes, '\0', list.length) != NULL ? '\0' : '\n';
+	Buffer all = {0};
+	char *end;
+
+	while (*names != NULL)
+		put(&all, names++, sizeof(char *));
+	put(&list, &between, 1);
+	for (char *at = list.bytes; at < list.bytes + list.length; at = end + 1)
+	{
+		end = memchr(at, between, list.bytes + list.length - at);
+		*end = '\0';
+		if (*at != '\0')
+			put(&all, &at, sizeof(at));
+	}
+	if (all.length == 0)
+		fail(EXIT_INPUT, "\"%s\" names no file", options.files_from);
+	put(&all, &(char *){NULL}, sizeof(char *));
+	return (char **) all.bytes;
 }
 
 /* Reads the options of a command, whose name is the first argument. */
@@ -365,6 +429,7 @@ read_options(int count, char **arguments)
 	options.share = neardup_defaults()->share;
 	options.join.threshold = neardup_defaults()->threshold;
 	options.jobs = sysconf(_SC_NPROCESSORS_ONLN);
+	options.min_words = 1;
 	while ((letter = getopt_long(count, arguments, SHORT_OPTIONS, long_options, NULL)) != -1)
 	{
 		const Option *option = option_of(letter);
@@ -389,7 +454,11 @@ read_options(int count, char **arguments)
 		given[letter] = true;
 	}
 	check_options(given, arguments[0]);
-	options.files = arguments[optind] != NULL ? arguments + optind : standard;
+	options.files = arguments + optind;
+	if (options.files_from != NULL)
+		options.files = read_list(options.files);
+	else if (*options.files == NULL)
+		options.files = standard;
 	options.join.jobs = options.jobs;
 }
 
@@ -441,12 +510,16 @@ check_input(const char *name)
 static void
 check_files(void)
 {
-	int streams = check_input(options.against) + check_input(options.lexicon);
+	int streams = check_input(options.against) + check_input(options.lexicon) +
+		(options.files_from != NULL && is_standard_input(options.files_from));
 
 	for (char **name = options.files; *name != NULL; name++)
 		streams += check_input(*name);
 	if (options.against != NULL && options.format == FORMAT_AUTO)
 		format_of(options.against);
+	if (options.separator != NULL && options.format <= FORMAT_JSONL &&
+		(options.format == FORMAT_JSONL || format_of(*options.files) == FORMAT_JSONL))
+		fail(EXIT_USAGE, "--separator is for csv and tsv: name the format with --input");
 	if (streams > 1)
 		fail(EXIT_USAGE, "standard input would be read twice");
 	if (is_same_file(options.report, "-"))
@@ -473,6 +546,8 @@ main(int count, char **arguments)
 		fail(EXIT_USAGE, "there is no command \"%s\": try 'neardup --help'", name);
 	read_options(count - 1, arguments + 1);
 	check_files();
+	output_begin();
 	commands[command]();
+	output_end();
 	end();
 }

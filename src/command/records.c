@@ -9,6 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* The records that cannot be read of which --skip-errors tells the place. */
+#define PLACES 3
+
 /* ---- Files -------------------------------------------------------------- */
 
 struct Files
@@ -33,7 +36,9 @@ struct Files
 	uint64_t records; /* that were read */
 	uint64_t done;
 	uint64_t bytes;
-	unsigned seen; /* as in Batch, of those that are done */
+	unsigned seen;   /* as in Batch, of those that are done */
+	Buffer left_out; /* uint64_t: numbers of records, from 0, that --skip-errors leaves out */
+	Buffer places;   /* what is wrong with the first of them */
 };
 
 /* Returns the format of a file by its name, .gz or .zst left aside; fails if that tells none. */
@@ -68,7 +73,7 @@ files_open(char **names, int format, bool twice)
 	memset(files, 0, sizeof(Files));
 	files->packed = -1;
 	files->names = names;
-	files->whole = twice || options.output == OUTPUT_RECORDS;
+	files->whole = twice || options.output == OUTPUT_RECORDS || options.unit == UNIT_LINE;
 	files->format = format != FORMAT_AUTO ? format : format_of(*files->names);
 	for (char **name = files->names; *name != NULL; name++)
 	{
@@ -126,7 +131,7 @@ open_next(Files *files)
 	if (name == NULL)
 		return false;
 	files->input = input_open(name, files->copy[files->next++], &status);
-	files->plain = input_is_plain(files->input);
+	files->plain = input_packing(files->input) == PLAIN;
 	files->place = 0;
 	if (files->again)
 		check_unchanged(name, &status, first);
@@ -136,6 +141,13 @@ open_next(Files *files)
 }
 
 /* ---- Records ------------------------------------------------------------ */
+
+/* Returns the character between the columns of CSV or TSV. */
+char
+separator_of(int format)
+{
+	return options.separator != NULL ? *options.separator : format == FORMAT_TSV ? '\t' : ',';
+}
 
 /* A search for the end of a record, which goes on when more has been read. */
 typedef struct Search
@@ -149,6 +161,7 @@ typedef struct Search
 static size_t
 end_of_record(int format, const Buffer *data, Search *search)
 {
+	char separator = separator_of(format);
 	const char *end = NULL;
 
 	if (format == FORMAT_JSONL || format == FORMAT_TSV)
@@ -164,7 +177,7 @@ end_of_record(int format, const Buffer *data, Search *search)
 			search->quoted = !search->quoted;
 			continue;
 		}
-		search->inside = c != ',';
+		search->inside = c != separator;
 		if (c == '\n' && !search->quoted)
 			end = data->bytes + search->at;
 	}
@@ -207,33 +220,6 @@ record_at(const Batch *batch, size_t number, size_t *length)
 	return at;
 }
 
-/* Is a name that of a field? */
-static bool
-is_name_of(int i, const char *name, size_t length)
-{
-	const char *wanted = options.field[i];
-
-	return wanted != NULL && strlen(wanted) == length && memcmp(wanted, name, length) == 0;
-}
-
-/* Would a field of this name be written a second time? */
-static bool
-is_signature(const char *name, size_t length)
-{
-	return options.output == OUTPUT_RECORDS && length == strlen("signature") &&
-		memcmp(name, "signature", length) == 0;
-}
-
-/* Puts a zero behind a field, which does not count. */
-static void
-end_field(Buffer *field)
-{
-	*extend(field, 1) = '\0';
-	field->length--;
-}
-
-static const char *read_field(Batch *batch, const char *at, const char *end, Buffer *field);
-
 /* Finds the columns of the fields that are wanted by their names, in the first record. */
 static void
 read_head(Files *files, Batch *batch, size_t start, size_t end)
@@ -260,11 +246,10 @@ read_head(Files *files, Batch *batch, size_t start, size_t end)
 	for (int i = 0; i < FIELDS; i++)
 		if (options.field[i] != NULL && files->column[i] < 0)
 			fail(EXIT_INPUT, "\"%s\" has no column \"%s\"", batch->file, options.field[i]);
-	if (files->columns.length == 0)
-	{
+	if (files->columns.length == 0 || options.folder != NULL)
 		batch->head = (Record){start, end - start};
+	if (files->columns.length == 0)
 		put(&files->columns, columns.bytes, columns.length);
-	}
 	else if (files->whole &&
 			 (columns.length != files->columns.length ||
 			  memcmp(columns.bytes, files->columns.bytes, columns.length) != 0))
@@ -328,7 +313,10 @@ files_next(Files *files, Batch *batch)
 	if (opened && !open_next(files))
 		return false;
 	batch->file = files->names[files->next - 1];
+	batch->format = files->format; /* which the names of columns are read by */
+	batch->packing = input_packing(files->input);
 	batch->head.length = data->length = batch->record.length = batch->next = 0;
+	batch->skipped.length = 0;
 	put(data, files->rest.bytes, files->rest.length);
 	do
 	{
@@ -373,18 +361,59 @@ report_progress(const Files *files, bool last)
 			(unsigned long long) files->bytes / 1000000, last ? "\n" : "");
 }
 
+/* Writes why a record of a batch, the number of which counts from 0, cannot be read. */
+static void
+put_place(Buffer *buffer, const Batch *batch, uint64_t number, const char *defect)
+{
+	if (batch->format == FORMAT_FILES)
+		put_text(buffer, "could not read \"%s\": %s", batch->file, defect);
+	else
+		put_text(buffer, "record %llu of \"%s\" cannot be read: %s%s",
+				 (unsigned long long) number + 1, batch->file, defect,
+				 options.format == FORMAT_AUTO && is_stream(batch->file) ?
+					 "; if it is not JSONL, name its format with --input" :
+					 "");
+}
+
+/* Notes the records of a batch, the next one in order, that --skip-errors leaves out. */
+static void
+leave_out(Files *files, const Batch *batch)
+{
+	const Skipped *end = (const Skipped *) (batch->skipped.bytes + batch->skipped.length);
+
+	for (const Skipped *skipped = (const Skipped *) batch->skipped.bytes; skipped < end; skipped++)
+	{
+		if (files->left_out.length < PLACES * sizeof(uint64_t))
+		{
+			put(&files->places, "\n  ", 3);
+			put_place(&files->places, batch, skipped->number, skipped->defect);
+		}
+		put(&files->left_out, &skipped->number, sizeof(uint64_t));
+	}
+}
+
+/* Marks the records that --skip-errors leaves out. */
+void
+files_mark(const Files *files, bool *mark)
+{
+	const uint64_t *number = (const uint64_t *) files->left_out.bytes;
+
+	for (size_t i = 0; i < files->left_out.length / sizeof(uint64_t); i++)
+		mark[number[i]] = true;
+}
+
 /* Counts a batch, the next one in order, as done; fails if one of its records cannot be read. */
 void
 files_done(Files *files, const Batch *batch)
 {
-	if (batch->defect != NULL && batch->format == FORMAT_FILES)
-		fail(EXIT_INPUT, "could not read \"%s\": %s", batch->file, batch->defect);
+	Buffer place = {0};
+
 	if (batch->defect != NULL)
-		fail(EXIT_INPUT, "record %llu of \"%s\" cannot be read: %s%s",
-			 (unsigned long long) (batch->first + batch->next), batch->file, batch->defect,
-			 options.format == FORMAT_AUTO && is_stream(batch->file) ?
-				 "; if it is not JSONL, name its format with --input" :
-				 "");
+	{
+		put_place(&place, batch, batch->first + batch->next - 1, batch->defect);
+		fail(EXIT_INPUT, "%s", place.bytes);
+	}
+	leave_out(files, batch);
 	files->done += records_of(batch);
 	files->bytes += batch->data.length;
 	files->seen |= batch->seen;
@@ -396,6 +425,10 @@ void
 check_fields(const Files *files)
 {
 	report_progress(files, true);
+	if (files->left_out.length > 0 && !files->again)
+		fprintf(stderr, "neardup: records that are left out, since they cannot be read: %zu%s%s\n",
+				files->left_out.length / sizeof(uint64_t), files->places.bytes,
+				files->left_out.length > PLACES * sizeof(uint64_t) ? "\n  …" : "");
 	for (int i = 0; i < FIELDS && files->format != FORMAT_FILES && files->done > 0; i++)
 		if (options.field[i] != NULL && (files->seen & 1u << i) == 0)
 			fail(EXIT_INPUT, "no record of \"%s\"%s has %s field \"%s\"", *files->names,
@@ -407,11 +440,12 @@ check_fields(const Files *files)
 void
 batch_free(Batch *batch)
 {
-	Buffer *buffers[] = {&batch->data,     &batch->record,   &batch->out,   &batch->size,
-						 &batch->id,       &batch->best,     &batch->cell,  &batch->field[0],
-						 &batch->field[1], &batch->field[2], &batch->digest};
+	Buffer *buffers[] = {&batch->data,     &batch->record,   &batch->out,  &batch->size,
+						 &batch->id,       &batch->best,     &batch->cell, &batch->field[0],
+						 &batch->field[1], &batch->field[2], &batch->span, &batch->skipped,
+						 &batch->line,     &batch->digest};
 
-	for (int i = 0; i < 11; i++)
+	for (size_t i = 0; i < sizeof(buffers) / sizeof(*buffers); i++)
 		resize(NULL, buffers[i]->bytes, 0);
 	json_free(batch->json);
 }
@@ -425,155 +459,4 @@ read_whole(const char *name)
 
 	files_next(files_open(names, FORMAT_FILES, false), &batch);
 	return batch.data;
-}
-
-/* ---- Fields ------------------------------------------------------------- */
-
-/* Sets a field of the last record. */
-static void
-set_field(Batch *batch, int i, const char *bytes, size_t length)
-{
-	put(&batch->field[i], bytes, length);
-	end_field(&batch->field[i]);
-	batch->seen |= 1u << i;
-}
-
-/* Reads a field of a CSV or TSV record; returns where the next one begins, or NULL after the last. */
-static const char *
-read_field(Batch *batch, const char *at, const char *end, Buffer *field)
-{
-	bool copied = batch->format == FORMAT_TSV; /* as COPY writes its text format */
-	bool quoted = !copied && at < end && *at == '"';
-	char separator = copied ? '\t' : ',';
-
-	field->length = 0;
-	if (copied && end - at >= 2 && memcmp(at, "\\N", 2) == 0 && (end - at == 2 || at[2] == '\t'))
-		at += 2;
-	for (at += quoted; at < end && (quoted || *at != separator); at++)
-	{
-		char c = *at;
-
-		if (quoted && c == '"' && !(at + 1 < end && at[1] == '"'))
-		{
-			quoted = false;
-			continue;
-		}
-		if (quoted && c == '"')
-			at++;
-		else if (copied && c == '\\' && at + 1 < end)
-		{
-			static const char letters[] = "bfnrtv";
-			const char *found = strchr(letters, *++at);
-
-			c = found != NULL ? "\b\f\n\r\t\v"[found - letters] : *at;
-		}
-		*extend(field, 1) = c;
-	}
-	end_field(field);
-	if (quoted)
-		batch->defect = "a quote is not closed";
-	return at < end ? at + 1 : NULL;
-}
-
-/* Reads the fields of a CSV or TSV record. */
-static void
-parse_columns(Batch *batch, const char *at, size_t length)
-{
-	const char *end = at + length;
-	int column;
-
-	for (column = 0; at != NULL; column++)
-	{
-		at = read_field(batch, at, end, &batch->cell);
-		for (int i = 0; i < FIELDS; i++)
-			if (batch->column[i] == column)
-				set_field(batch, i, batch->cell.bytes, batch->cell.length);
-	}
-	if (options.output == OUTPUT_RECORDS && column != batch->columns)
-		batch->defect = "it has more or fewer fields than there are names of columns";
-}
-
-/* A JsonMember: sets the fields of this name; the text must be a string. */
-static void
-take_member(void *state, const char *name, size_t name_length, char first, const char *value,
-			size_t length)
-{
-	static const char *const twice[] = {"it has the field of the text twice",
-										"it has the field of the id twice",
-										"it has the field of --best twice"};
-	Batch *batch = state;
-
-	if (is_signature(name, name_length))
-		batch->defect = "it has a field \"signature\" already";
-	for (int i = 0; i < FIELDS; i++)
-	{
-		if (!is_name_of(i, name, name_length))
-			continue;
-		if ((batch->has & 1u << i) != 0)
-			batch->defect = twice[i];
-		batch->has |= 1u << i;
-		if (i == BEST && (first == '{' || first == '['))
-			batch->defect = "its field of --best is an object or array, which has no order";
-		if (i == BEST && (first == 't' || first == 'f'))
-			set_field(batch, i, first == 't' ? "1" : "0", 1);
-		else if (i != TEXT || first == '"')
-			set_field(batch, i, value, first == 'n' ? 0 : length);
-	}
-}
-
-/* Reads the fields of a JSON record. */
-static void
-parse_json(Batch *batch, const char *at, size_t length)
-{
-	const char *defect;
-
-	batch->has = 0;
-	defect = json_read(&batch->json, at, length, take_member, batch);
-	if (defect != NULL)
-		batch->defect = defect;
-}
-
-/* Notes if a field, or a file, is not UTF-8, or has a zero where none may be. */
-static void
-check_field(Batch *batch, int i, const char *bytes, size_t length)
-{
-	if (!is_utf8(bytes, length))
-		batch->defect = "it is not UTF-8: iconv converts it";
-	else if (i != TEXT && strlen(bytes) < length)
-		batch->defect = "its id, or field of --best, has a character U+0000";
-}
-
-/* Parses the next record of a batch.  Returns false if there is none, or if it cannot be read. */
-bool
-next_document(Batch *batch, Document *document)
-{
-	Buffer *field = batch->field;
-	const char *at;
-	size_t length;
-
-	if (batch->next == records_of(batch))
-		return false;
-	at = record_at(batch, batch->next++, &length);
-	for (int i = 0; i < FIELDS; i++)
-	{
-		field[i].length = 0;
-		end_field(&field[i]);
-	}
-	if (batch->format == FORMAT_FILES)
-	{
-		*document = (Document){at, length, batch->file, field[BEST].bytes};
-		check_field(batch, TEXT, at, length);
-		return batch->defect == NULL;
-	}
-	if (batch->format == FORMAT_JSONL)
-		parse_json(batch, at, length);
-	else
-		parse_columns(batch, at, length);
-	if (is_numbered(batch))
-		put_text(&field[ID], "%llu", (unsigned long long) (batch->first + batch->next));
-	*document =
-		(Document){field[TEXT].bytes, field[TEXT].length, field[ID].bytes, field[BEST].bytes};
-	for (int i = 0; i < FIELDS && batch->defect == NULL; i++)
-		check_field(batch, i, field[i].bytes, field[i].length);
-	return batch->defect == NULL;
 }

@@ -72,13 +72,17 @@ put_binary(Batch *batch, const char *id, const neardup_bytes *value)
 
 	errno = 0;
 	number = strtoll(id, &end, 10);
+	if (number_only && (end == id || *end != '\0' || errno != 0))
+	{
+		batch->defect = "its id is no bigint";
+		(void) skip_record(batch);
+		return;
+	}
 	put_number(out, 2, 2);
 	if (number_only)
 	{
 		put_number(out, 8, 4);
 		put_number(out, number, 8);
-		if (end == id || *end != '\0' || errno != 0)
-			batch->defect = "its id is no bigint";
 	}
 	else
 	{
@@ -95,8 +99,10 @@ put_record(Batch *batch, const neardup_bytes *signature)
 {
 	size_t length;
 	const char *at = record_at(batch, batch->next - 1, &length);
-	const char *before = batch->format == FORMAT_TSV ? "\t" : ",\"";
-	const char *after = batch->format == FORMAT_TSV ? "\n" : "\"\n";
+	char separator[] = {separator_of(batch->format), '\0'};
+	const char *before = batch->format == FORMAT_JSONL ? "," : separator;
+	const char *quote = batch->format == FORMAT_TSV ? "" : "\"";
+	const char *name = "";
 
 	if (batch->format == FORMAT_JSONL)
 	{
@@ -104,13 +110,20 @@ put_record(Batch *batch, const neardup_bytes *signature)
 			length--;
 		for (length--; at[length - 1] == ' ' || at[length - 1] == '\t' || at[length - 1] == '\r';)
 			length--;
-		before = at[length - 1] == '{' ? "\"signature\":\"" : ",\"signature\":\"";
-		after = "\"}\n";
+		before = at[length - 1] == '{' ? "" : ",";
+		name = "\"signature\":";
 	}
 	put(&batch->out, at, length);
-	put(&batch->out, before, strlen(before));
-	put(&batch->out, signature->bytes, signature->length);
-	put(&batch->out, after, strlen(after));
+	put_text(&batch->out, "%s%s%s", before, name, quote);
+	for (size_t i = 0; i < signature->length; i++)
+	{
+		char c = signature->bytes[i];
+
+		/* As COPY does in text format. */
+		put(&batch->out, "\\", batch->format == FORMAT_TSV && c == *separator);
+		put(&batch->out, &c, 1);
+	}
+	put_text(&batch->out, "%s%s\n", quote, batch->format == FORMAT_JSONL ? "}" : "");
 }
 
 /* Signs the records of a batch. */
@@ -118,12 +131,17 @@ static void
 sign_batch(void *signer, Batch *batch)
 {
 	Document document;
+	char name[] = {separator_of(batch->format), 's', 'i', 'g', 'n', 'a', 't', 'u', 'r', 'e', '\0'};
 
+	if (options.output == OUTPUT_RECORDS)
+		put_head(batch, name);
 	while (batch->defect == NULL && next_document(batch, &document))
 	{
 		neardup_bytes value;
 		neardup_bytes text = {NULL, 0};
 
+		if (document.skipped)
+			continue;
 		check(batch->session,
 			  neardup_sign(batch->session, signer, document.text, document.length, &value));
 		if (options.output == OUTPUT_COPY_BINARY)
@@ -144,30 +162,14 @@ sign_batch(void *signer, Batch *batch)
 		neardup_free(batch->session, text.bytes);
 		neardup_free(batch->session, value.bytes);
 	}
-}
-
-/* Writes the names of columns, and of one more column, or their line as it is. */
-void
-write_head(const Batch *batch, const char *more)
-{
-	const char *at = batch->data.bytes + batch->head.start;
-	size_t length = without_line_end(at, batch->head.length);
-	bool crlf = *more == '\0' && batch->head.length > length + 1;
-
-	if (length == 0)
-		return;
-	write_out(stdout, at, length);
-	write_out(stdout, more, strlen(more));
-	write_out(stdout, "\r\n" + !crlf, 1 + crlf);
+	output_pack(batch);
 }
 
 /* Writes what was made of a batch. */
 static void
 write_batch(void *signer, Batch *batch)
 {
-	if (options.output == OUTPUT_RECORDS)
-		write_head(batch, batch->format == FORMAT_TSV ? "\tsignature" : ",signature");
-	write_out(stdout, batch->out.bytes, batch->out.length);
+	output_write(batch);
 }
 
 /* neardup sign: signs records. */
@@ -199,13 +201,15 @@ next_text(void *state, const char **utf8, size_t *length)
 	TextsToLearn *texts = state;
 	Document document;
 
-	while (!next_document(&texts->batch, &document))
-	{
-		if (texts->batch.file != NULL)
-			files_done(texts->files, &texts->batch);
-		if (!files_next(texts->files, &texts->batch))
-			return false;
-	}
+	do
+		while (!next_document(&texts->batch, &document))
+		{
+			if (texts->batch.file != NULL)
+				files_done(texts->files, &texts->batch);
+			if (!files_next(texts->files, &texts->batch))
+				return false;
+		}
+	while (document.skipped);
 	*utf8 = document.text;
 	*length = document.length;
 	return true;

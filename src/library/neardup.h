@@ -125,6 +125,13 @@ NEARDUP_API size_t neardup_signature_size(const neardup_signer *signer);
 NEARDUP_API neardup_code neardup_sign(neardup_session *session, const neardup_signer *signer,
 									  const char *utf8, size_t length, neardup_bytes *value);
 
+/*
+ * Sets *hash to a hash of a text's words, as the recipe normalises them, in their order, and *words
+ * to their number.  Texts whose words are equal have the same hash; it may change with a version.
+ */
+NEARDUP_API neardup_code neardup_hash_words(neardup_session *session, const char *utf8,
+											size_t length, uint64_t *hash, uint64_t *words);
+
 /* Texts where they lie, in the layout of an Arrow column. */
 typedef struct neardup_column
 {

@@ -4,6 +4,7 @@
 #include "library/session.h"
 
 #include "base/defaults.h"
+#include "base/hash.h"
 #include "sketch/counts.h"
 
 const neardup_default *
@@ -249,6 +250,43 @@ neardup_sign(neardup_session *session, const neardup_signer *signer, const char 
 		session_keep(made);
 		*bytes = (neardup_bytes){made, neardup_signature_size(signer)};
 	}
+	return session_end();
+}
+
+/* The words of a text. */
+typedef struct Words
+{
+	uint64_t hash;
+	uint64_t count;
+} Words;
+
+/* A TokenSink: adds words. */
+static void
+add_words(void *state, const TokenBatch *batch)
+{
+	Words *words = state;
+
+	host_check_interrupts();
+	for (size_t i = 0; i < batch->count; i++)
+	{
+		size_t length;
+		const char *token = batch_token(batch, i, &length);
+
+		words->hash = mix64(words->hash ^ shingle_of_token(token, length));
+	}
+	words->count += batch->count;
+}
+
+neardup_code
+neardup_hash_words(neardup_session *session, const char *utf8, size_t length, uint64_t *hash,
+				   uint64_t *words)
+{
+	Words found = {0};
+
+	SESSION_BEGIN(session);
+	tokens_of_text(utf8, length, add_words, &found);
+	*hash = found.hash;
+	*words = found.count;
 	return session_end();
 }
 

@@ -534,7 +534,7 @@ for my $memory (60, 200)
 # The names of options in a text, each once.
 sub options_of
 {
-	my %names = map { $_ => 1 } shift =~ /--([a-z]+)/g;
+	my %names = map { $_ => 1 } shift =~ /--([a-z-]+)/g;
 
 	return join ' ', sort keys %names;
 }

@@ -1,0 +1,189 @@
+/*
+ * output.c: the records that a command writes: to standard output, or to a file for each file read.
+ *
+ * Files of --output are written in a folder of their own within it, and moved when all are
+ * complete.  However the program ends before, none of them is left.
+ */
+#include "command/command.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char **target;  /* of each file */
+static char **part;    /* the same, while it is written */
+static size_t targets; /* that have been named */
+static size_t moved;   /* to where they belong */
+static char *aside;    /* the folder of the parts, or NULL */
+static bool made;      /* did the folder of --output not exist? */
+static FILE *stream;   /* the part that is written */
+static size_t opened;  /* parts */
+static const char *of; /* the file whose records it has */
+
+/* Removes all that was written, unless it is complete. */
+void
+output_abandon(void)
+{
+	if (aside == NULL)
+		return;
+	for (size_t i = 0; i < targets; i++)
+		(void) unlink(part[i]);
+	for (size_t i = 0; i < moved; i++)
+		(void) unlink(target[i]);
+	(void) rmdir(aside);
+	if (made)
+		(void) rmdir(options.folder);
+	aside = NULL;
+}
+
+/* Ends the program as a signal does. */
+static void
+end_by_signal(int number)
+{
+	output_abandon();
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+/* Returns the name of a file without its folder. */
+static const char *
+base_of(const char *name)
+{
+	const char *slash = strrchr(name, '/');
+
+	return slash != NULL ? slash + 1 : name;
+}
+
+/* Compares names of files for qsort, without their folders. */
+static int
+compare_names(const void *x, const void *y)
+{
+	return strcmp(base_of(*(char *const *) x), base_of(*(char *const *) y));
+}
+
+/* Returns a path. */
+static char *
+path_of(const char *folder, const char *name)
+{
+	Buffer path = {0};
+
+	put_text(&path, "%s/%s", folder, name);
+	return path.bytes;
+}
+
+/* Fails unless each file that is read has a name of its own, which is free in --output. */
+static void
+check_names(size_t count)
+{
+	char **sorted = resize(NULL, NULL, count * sizeof(char *));
+	struct stat status;
+
+	memcpy(sorted, options.files, count * sizeof(char *));
+	qsort(sorted, count, sizeof(char *), compare_names);
+	for (size_t i = 0; i < count; i++)
+	{
+		if (is_stream(sorted[i]))
+			fail(EXIT_USAGE, "\"%s\" has no name for a file in --output", sorted[i]);
+		if (i > 0 && compare_names(sorted + i - 1, sorted + i) == 0)
+			fail(EXIT_USAGE, "\"%s\" and \"%s\" would be one file in --output", sorted[i - 1],
+				 sorted[i]);
+		if (lstat(path_of(options.folder, base_of(sorted[i])), &status) == 0)
+			fail(EXIT_USAGE, "\"%s/%s\" exists: remove it, or name another folder with --output",
+				 options.folder, base_of(sorted[i]));
+	}
+	resize(NULL, sorted, 0);
+}
+
+/* Prepares the folder of --output, if there is one. */
+void
+output_begin(void)
+{
+	static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
+	size_t count = 0;
+	char *folder;
+
+	if (options.folder == NULL)
+		return;
+	while (options.files[count] != NULL)
+		count++;
+	check_names(count);
+	part = resize(NULL, NULL, count * sizeof(char *));
+	target = resize(NULL, NULL, count * sizeof(char *));
+	made = mkdir(options.folder, 0777) == 0;
+	folder = path_of(options.folder, ".neardup.XXXXXX");
+	if (mkdtemp(folder) == NULL)
+		fail(EXIT_INPUT, "could not write to \"%s\": %s", options.folder, strerror(errno));
+	aside = folder;
+	for (; targets < count; targets++)
+	{
+		const char *name = base_of(options.files[targets]);
+
+		part[targets] = path_of(aside, name);
+		target[targets] = path_of(options.folder, name);
+	}
+	for (int i = 0; i < 3; i++)
+		if (signal(signals[i], end_by_signal) == SIG_IGN)
+			signal(signals[i], SIG_IGN);
+}
+
+/* Closes the part that is written, if there is one. */
+static void
+close_part(void)
+{
+	if (stream != NULL && fclose(stream) != 0)
+		fail(EXIT_INPUT, "could not write \"%s\": %s", target[opened - 1], strerror(errno));
+	stream = NULL;
+}
+
+/* Writes the names of columns, and of one more column, or their line as it is. */
+void
+put_head(Batch *batch, const char *more)
+{
+	const char *at = batch->data.bytes + batch->head.start;
+	size_t length = without_line_end(at, batch->head.length);
+	bool crlf = *more == '\0' && batch->head.length > length + 1;
+
+	if (length == 0)
+		return;
+	put(&batch->out, at, length);
+	put_text(&batch->out, "%s%s", more, crlf ? "\r\n" : "\n");
+}
+
+/* Compresses what a batch writes, in any thread, as its file is, if it goes to one. */
+void
+output_pack(Batch *batch)
+{
+	if (options.folder != NULL)
+		pack(batch->packing, &batch->out);
+}
+
+/* Writes what a batch has in `out`; batches come in the order of the files. */
+void
+output_write(const Batch *batch)
+{
+	if (options.folder != NULL && batch->file != of)
+	{
+		close_part();
+		of = batch->file;
+		stream = fopen(part[opened++], "wb");
+		if (stream == NULL)
+			fail(EXIT_INPUT, "could not write \"%s\": %s", target[opened - 1], strerror(errno));
+	}
+	write_out(options.folder != NULL ? stream : stdout, batch->out.bytes, batch->out.length);
+}
+
+/* Moves the files of --output to where they belong. */
+void
+output_end(void)
+{
+	if (options.folder == NULL)
+		return;
+	close_part();
+	for (; moved < targets; moved++)
+		if (rename(part[moved], target[moved]) != 0)
+			fail(EXIT_INPUT, "could not write \"%s\": %s", target[moved], strerror(errno));
+	(void) rmdir(aside);
+	aside = NULL;
+}

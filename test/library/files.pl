@@ -1,0 +1,266 @@
+# The command's files: separators, nested fields, lists of names, records left out, shards, and lines.
+use strict;
+use warnings;
+use utf8;
+
+use Encode ();
+use File::Temp ();
+use JSON::PP ();
+use PostgreSQL::Test::Utils ();
+use Test::More;
+
+my $FOLDER = File::Temp::tempdir(CLEANUP => 1);
+my $json = JSON::PP->new->utf8->canonical;
+
+# Writes bytes to a file of the folder.
+sub file
+{
+	my ($name, @bytes) = @_;
+
+	open my $file, '>:raw', "$FOLDER/$name" or die $!;
+	print $file @bytes;
+	close $file or die $!;
+}
+
+sub slurp { return PostgreSQL::Test::Utils::slurp_file("$FOLDER/" . shift) }
+
+# Runs a line of a shell; $N is the command.  Returns what it prints.
+sub run
+{
+	my ($line, $expected) = @_;
+	my $out = `cd $FOLDER && N=neardup && $line 2>error`;
+
+	is($? >> 8, $expected // 0, $line) or diag(slurp('error'));
+	return $out;
+}
+
+# Runs a line that fails, and checks the message.
+sub fails
+{
+	my ($line, $code, $message) = @_;
+
+	run($line, $code);
+	like(slurp('error'), $message, "the message of $line");
+}
+
+# Returns id and number of shingles of what sign writes.
+sub counts { return join ' ', map { m{^(.*)\t1/word 1/512x1/(\d+)/} ? "$1:$2" : $_ } split /\n/, shift }
+
+# ---- Separators ----
+
+file('s.csv', qq(id;text;x,y\n1;a, b c;\n2;"d; ""e""\ng";,\n));
+is(counts(run(q($N sign -s 'word 1' --separator ';' --id id s.csv))), '1:3 2:3', '; between columns');
+is(run(q($N sign -s 'word 1' --separator ';' --format records s.csv | sed 's/"1.word.*"/S/')), qq(id;text;x,y;signature\n1;a, b c;;S\n2;"d; ""e""\ng";,;S\n), 'records keep it');
+is(run(q($N dedupe --separator ';' s.csv)), slurp('s.csv'), 'in both readings');
+file('s.tsv', "id/text\n1/a\\/b\tc\n2/\\N\n");
+is(counts(run(q($N sign -s 'word 1' --separator / --id id s.tsv))), '1:3 2:0', 'in TSV');
+my $escaped = run(q($N sign -s 'word 1' --separator / --format records s.tsv));
+file('e.tsv', $escaped);
+is(counts(run(q($N sign -s 'word 1' --separator / --id signature -i tsv e.tsv | sed 's/\t.*//'))), counts(run(q($N sign -s 'word 1' --separator / -i tsv s.tsv | cut -f 2))), 'a signature has it escaped');
+fails("\$N sign --separator '$_' s.csv", 1, qr/^neardup: --separator cannot be "\Q$_\E": it is one ASCII character, such as ';'/) for '', 'ab', 'a', '0', '"', '\\', '.';
+fails(q($N sign --separator ';' <s.csv), 1, qr/^neardup: --separator is for csv and tsv: name the format with --input$/);
+fails(q($N sign -i files --separator ';' s.csv), 1, qr/--separator is for records/);
+is(counts(run(q($N sign -s 'word 1' -i csv --separator ';' --id id <s.csv))), '1:3 2:3', 'of standard input');
+
+# ---- Nested fields ----
+
+# What a record gives for a field: the number of words of its text, or a message.
+for my $case (
+	[ 'data.text', '{"data": {"text": "a b c"}}', 3 ], [ 'data.text', '{"data": {"text": "a b c"}, "data.text": "own"}', 1 ], [ 'data.text', '{"data.text": "own", "data": {"text": "a b c"}}', 1 ],
+	[ 'data.text', '{"data": {"text": ["a b"]}, "data.text": null}', 0 ], [ 'data.text', '{"data": "a b", "x": {"data": {"text": "a b"}}}', 0 ], [ 'a.b.c', '{"a": {"b": {"c": "a b", "d": "x"}, "c": "y"}, "c": "z"}', 2 ],
+	[ 'a.b.c', '{"a.b": {"c": "a b"}}', 2 ], [ 'messages[].content', '{"messages": [{"role": "user", "content": "a b"}, {"content": null}, {}, 5, {"content": "c", "role": "x"}]}', 3 ],
+	[ 'messages[].content', '{"messages": {"content": "a b"}}', 0 ], [ 'messages[].content[].text', '{"messages": [{"content": [{"text": "a"}, {"text": "b"}]}, {"content": [{"text": "c"}]}, {"content": "d"}]}', 3 ],
+	[ 'lines[]', '{"lines": ["a b", "c", 7, ["d"]]}', 3 ], [ 'lines[][]', '{"lines": [["a b"], ["c"], "d"]}', 3 ], [ '', '{"": "a"}', 1 ], [ 'x[]', '{"x[]": "own name", "x": ["a b c"]}', 2 ],
+	[ 'a.b', '{"a": {"b": "x", "b": "y"}}', 'twice' ], [ 'a.b', '{"a": {"b": 1}, "a": {"b": "y"}}', 'twice' ], [ 'a[].b', '{"a": [{"b": "x", "b": "y"}]}', 'twice' ], [ 'a.b', '{"a.b": "x", "a.b": "y", "a": {"b": "z"}}', 'twice' ])
+{
+	my ($field, $record, $expected) = @$case;
+
+	file('n.jsonl', qq({"$field": "one"}\n$record\n));
+	if ($expected eq 'twice')
+	{
+		fails("\$N sign --field '$field' n.jsonl", 2, qr/record 2 of "n.jsonl" cannot be read: it has the field of the text twice$/);
+		next;
+	}
+	is(counts(run("\$N sign -s 'word 1' --field '$field' n.jsonl")), "1:1 2:$expected", "$field of $record");
+}
+file('n.jsonl', map { qq({"meta": {"id": "$_->[0]", "stars": $_->[1]}, "parts": ["a b", "c d e"]}\n) } [ 'x', 1 ], [ 'y', 3 ], [ 'z', 2 ]);
+is(run(q($N dedupe --field 'parts[]' --id meta.id --best meta.stars --report r n.jsonl; cut -f 1,2 r)), qq({"meta": {"id": "y", "stars": 3}, "parts": ["a b", "c d e"]}\nx\ty\nz\ty\n), 'a nested id and order');
+is(run(q($N sign --field 'parts[]' n.jsonl | head -1)), run('printf "a b\nc d e" >t.txt; $N sign -i files t.txt | sed "s/^t.txt/1/"'), 'texts are joined by a line end');
+fails(q($N sign --field 'parts[]' --id 'parts[]' n.jsonl), 2, qr/it has the field of the id twice/);
+fails(q($N sign --field parts n.jsonl), 2, qr/no record of "n.jsonl" has a text in the field "parts"/);
+fails(q($N sign --field parts.x n.jsonl), 2, qr/no record of "n.jsonl" has a text in the field "parts.x"/);
+file('dots.csv', "data.text,id\na b,1\n");
+is(counts(run(q($N sign -s 'word 1' --field data.text dots.csv))), '1:2', 'the name of a column');
+fails(q($N sign --field data.body dots.csv), 2, qr/"dots.csv" has no column "data.body"/);
+
+# ---- Lists of names ----
+
+file("$_.jsonl", qq({"text": "text of @{[ /(.)$/ ]}"}\n)) for 'a', 'b', "c\nd";
+my $both = run('$N sign a.jsonl b.jsonl');
+is(run("printf '$_' | \$N sign --files-from -"), $both, "a list: $_") for 'a.jsonl\nb.jsonl\n', '\n\na.jsonl\n\nb.jsonl', 'a.jsonl\0b.jsonl\0', 'a.jsonl\0b.jsonl';
+is(run('echo b.jsonl >list; $N sign --files-from list a.jsonl'), $both, 'behind the arguments');
+is(counts(run(q(printf 'c\nd.jsonl\0a.jsonl' | $N sign -s "word 1" --files-from -))), '1:3 2:3', 'a name with a line end');
+is(run('(echo a.jsonl; echo -) >list; $N dedupe --files-from list <b.jsonl'), slurp('a.jsonl') . slurp('b.jsonl'), 'standard input in a list');
+fails('printf "\n" | $N sign --files-from -', 2, qr/^neardup: "-" names no file$/);
+fails('$N sign --files-from nowhere', 2, qr/could not read "nowhere"/);
+fails('echo - | $N sign --files-from -', 1, qr/standard input would be read twice/);
+fails('echo nowhere.jsonl | $N dedupe --files-from -', 2, qr/could not read "nowhere.jsonl": No such file/);
+
+# ---- Records left out ----
+
+my @bad = ('{"text": "a', '[1]', '{"text": "b", "text": "c"}', "{\"text\": \"caf\xE9\"}", '5');
+my @good = map { qq({"text": "text number $_ of some", "id": $_}) } 1 .. 9;
+my @mixed = map { $_ % 2 ? $good[ $_ / 2 ] : ($bad[ $_ / 2 ] // $good[ $_ / 2 + 1 ]) } 0 .. 15, 17;
+file('mixed.jsonl', map { "$_\n" } @mixed);
+file('good.jsonl', map { "$_\n" } grep { my $x = $_; !grep { $_ eq $x } @bad } @mixed);
+my $message = qr/\Aneardup: records that are left out, since they cannot be read: 5\n  record 1 of "mixed.jsonl" cannot be read: [^\n]+\n  record 3 [^\n]+\n  record 5 [^\n]+\n  …\n\z/;
+is(run('$N dedupe --skip-errors mixed.jsonl'), run('$N dedupe good.jsonl'), 'dedupe leaves them out of both readings');
+like(Encode::decode('UTF-8', run('{ $N dedupe --skip-errors mixed.jsonl 2>&1 >kept; }')), $message, 'and says so once');
+is(run("\$N $_ --id id --skip-errors mixed.jsonl"), run("\$N $_ --id id good.jsonl"), $_) for 'sign', 'pairs -t .1', 'clusters -t .1', 'sign --format records', 'sign --bigint --format copy-binary', 'pairs --shingles';
+is(run('$N learn --skip-errors mixed.jsonl'), run('$N learn good.jsonl'), 'learn');
+is(run('$N dedupe --skip-errors --against mixed.jsonl good.jsonl'), '', 'in --against');
+is(run('cat mixed.jsonl | $N dedupe --skip-errors -j 4 --report r 2>/dev/null; cut -f 1 r'), run('$N dedupe good.jsonl') . "14\n16\n17\n", 'records keep their numbers');
+is(run('$N sign --skip-errors good.jsonl 2>&1 >signed'), '', 'nothing to say');
+fails('$N dedupe mixed.jsonl', 2, qr/^neardup: record 1 of "mixed.jsonl" cannot be read: a string does not end on its line$/);
+fails('printf "1\n2\n" | $N dedupe --skip-errors', 2, qr/be read: 2\n.*no record of "-" has a text/s);
+file('ids.jsonl', qq({"id": "x", "text": "a"}\n{"id": 7, "text": "b"}\n));
+is(length run('$N sign --id id --bigint --format copy-binary --skip-errors ids.jsonl'), length run('tail -n 1 ids.jsonl | $N sign --id id --bigint --format copy-binary'), 'an id that is no number');
+fails('printf "id,text\n1,\"a\n2,b\n" | $N sign -i csv --skip-errors', 2, qr/record 1 of "-" cannot be read: a quote is not closed/);
+file('latin.txt', "caf\xE9");
+file('utf8.txt', 'coffee');
+is(run('$N dedupe -i files --skip-errors latin.txt utf8.txt'), "utf8.txt\n", 'files');
+like(slurp('error'), qr/^neardup: records that are left out, since they cannot be read: 1\n  could not read "latin.txt": it is not UTF-8/, 'their names');
+
+# ---- Dropping all ----
+
+file('d.jsonl', map { qq({"id": $_->[0], "text": "$_->[1]"}\n) } [ 1, 'a b c d' ], [ 2, 'e f g h' ], [ 3, 'A b c d' ], [ 4, '' ], [ 5, '' ], [ 6, 'a b c d!' ], [ 7, 'x y z' ]);
+is(join(' ', run('$N dedupe --drop all --id id --report r d.jsonl') =~ /"id": (\d)/g), '2 4 5 7', 'of a cluster none stays');
+is(slurp('r') =~ s/duplicate\K.*//gr, "1\t1\t1\tduplicate\n3\t1\t1\tduplicate\n6\t1\t1\tduplicate\n", 'the report has all of it');
+is(run('$N dedupe --drop others d.jsonl'), run('$N dedupe d.jsonl'), 'the others are the default');
+is(join(' ', run('grep 6 d.jsonl >q.jsonl; (cat d.jsonl; grep 7 d.jsonl) | $N dedupe --drop all --against q.jsonl') =~ /"id": (\d)/g), '2 4 5', 'with --against');
+
+# ---- Shards ----
+
+mkdir "$FOLDER/in";
+file("in/$_->[0].jsonl", map { qq({"text": "text number $_ of some", "n": $_}\n) } @{ $_->[1] }) for [ 'x', [ 1 .. 50 ] ], [ 'y', [ 40 .. 60 ] ], [ 'z', [ 1 .. 10 ] ];
+file('in/empty.jsonl', '');
+my @shards = qw(x.jsonl y.jsonl.gz z.jsonl empty.jsonl);
+run('gzip in/y.jsonl');
+my $zstd = `zstd --version 2>/dev/null` ne '';
+if ($zstd)
+{
+	run('zstd -q --rm in/z.jsonl');
+	$shards[2] = 'z.jsonl.zst';
+}
+my $in = join ' ', map { "in/$_" } @shards;
+my $kept = run("\$N dedupe $in");
+my %unpack = (gz => 'gzip -dc', zst => 'zstd -dc', jsonl => 'cat');
+sub unpacked { return run(join '; ', map { /([^.]*)$/; "$unpack{$1} $_[0]/$_" } @shards) }
+is(run("\$N dedupe --output out $in"), '', 'nothing goes to standard output');
+is(run('ls -A out'), run('ls in'), 'a file for each');
+is(unpacked('out'), $kept, 'which have what stays');
+is(run("\$N dedupe out/*"), $kept, 'and can be read') if $zstd;
+is(run('cat out/x.jsonl'), slurp('in/x.jsonl'), 'the first as it was');
+run("\$N sign --format records --output shards $in");
+is(unpacked('shards'), run("\$N sign --format records $in"), 'sign --format records');
+file('p.csv', "text,n\r\na b c,1\r\n");
+file('q.csv', "text,n\na b c,2\nd e f,3\n");
+run('$N dedupe --output columns p.csv q.csv');
+is(slurp('columns/p.csv') . slurp('columns/q.csv'), "text,n\r\na b c,1\r\ntext,n\nd e f,3\n", 'each file has the names of columns');
+run('ls -A >before');
+fails("\$N dedupe --output $_->[0]", $_->[1], $_->[2]) for [ "out $in", 1, qr{"out/empty.jsonl" exists: remove it, or name another folder with --output} ], [ 'in in/x.jsonl', 1, qr{"in/x.jsonl" exists} ],
+	[ 'new in/x.jsonl out/x.jsonl', 1, qr/would be one file in --output$/ ], [ 'new <in/x.jsonl', 1, qr/"-" has no name for a file in --output/ ], [ 'new -i files in/x.jsonl', 1, qr/--output is for records, not for --input files/ ],
+	[ 'new in/x.jsonl mixed.jsonl', 2, qr/record \d+ of "mixed.jsonl"/ ], [ 'nowhere/new in/x.jsonl', 2, qr{could not write to "nowhere/new": No such file or directory} ], [ 'a.jsonl in/x.jsonl', 2, qr{could not write to "a.jsonl"} ];
+fails('$N sign --output new in/x.jsonl', 1, qr/--output is for sign --format records/);
+fails('$N sign --format records --output new in/x.jsonl mixed.jsonl', 2, qr/record \d+ of "mixed.jsonl"/);
+run('mkfifo held; timeout 600 $N dedupe --output new --against held in/x.jsonl >ended & until test -d new; do sleep 0.1; done; kill $!; wait $!', 143);
+is(run('rm held ended; ls -A'), slurp('before'), 'what does not end well leaves no files');
+
+# ---- Lines ----
+
+srand(53);
+my @words = (qw(menu Home about US contact login the a of), 'é', '海');
+my @ends = ('', '.', ' !', '  ', '"', '\\', "\t", ',', ';');
+
+# Returns a line, often one that others have.
+sub random_line
+{
+	my @some = map { $words[ rand @words ] . $ends[ rand @ends ] } 1 .. int rand 4;
+
+	return join ' ', map { rand() < 0.5 ? $_ : uc } @some;
+}
+
+sub words_of { return map { lc } shift =~ /[a-z]+|é|É|海/gi }
+
+# Returns the texts that stay of some, or undef for those that go, as a program of a few lines does it.
+sub expected
+{
+	my ($least, @texts) = @_;
+	my (%seen, @kept);
+
+	for my $text (@texts)
+	{
+		my @lines = split /\n/, $text, -1;
+		my @stay = grep { my @w = words_of($_); @w < $least || !$seen{"@w"}++ } @lines;
+
+		push @kept, (@stay < @lines && !grep { words_of($_) } @stay) ? undef : join("\n", @stay);
+	}
+	return @kept;
+}
+
+# Writes a string of JSON, with escapes at random.
+sub json_string
+{
+	my %named = ("\n" => [ '\n', '\u000a', '\u000A' ], '"' => ['\"'], '\\' => [ '\\\\', '\u005c' ], "\t" => ['\t']);
+
+	return '"' . join('', map { my $c = $named{$_}; $c ? $c->[ rand @$c ] : rand() < 0.1 ? sprintf '\u%04x', ord : $_ } split //, shift) . '"';
+}
+
+for my $least (1, 2, 3)
+{
+	my @texts = map { join "\n", map { random_line() } 1 .. int rand 9 } 1 .. 400;
+	my @kept = expected($least, @texts);
+	my @stay = grep { defined $kept[$_] } 0 .. $#texts;
+	my $rows = sub { my ($escape) = @_; return map { Encode::encode('UTF-8', "$_\t" . $escape->($texts[$_]) . "\n") } 0 .. $#texts };
+
+	file('l.jsonl', map { Encode::encode('UTF-8', qq({"x": [$_], "text" : ) . json_string($texts[$_]) . qq( , "n": $_}\n)) } 0 .. $#texts);
+	my @got = map { $json->decode($_) } split /\n/, run("\$N dedupe --unit line --min-words $least -j 3 l.jsonl");
+	is_deeply([ map { $_->{n} } @got ], \@stay, "records that keep a word, of lines of $least words");
+	is_deeply([ map { $_->{text} } @got ], [ @kept[@stay] ], 'have what stays');
+	is(run("\$N dedupe --unit line --min-words 100 l.jsonl"), slurp('l.jsonl'), 'records are as they were otherwise');
+	run("rm -rf lines; gzip -fk l.jsonl; \$N dedupe --unit line --min-words $least --output lines l.jsonl.gz");
+	is(run('gzip -dc lines/l.jsonl.gz'), run("\$N dedupe --unit line --min-words $least l.jsonl"), 'in a file');
+
+	file('l.csv', "n,text\n", map { Encode::encode('UTF-8', "$_,\"" . $texts[$_] =~ s/"/""/gr . "\"\n") } 0 .. $#texts);
+	my $csv = Encode::decode('UTF-8', run("\$N dedupe --unit line --min-words $least l.csv"));
+	is($csv, "n,text\n" . join('', map { "$_,\"" . $kept[$_] =~ s/"/""/gr . "\"\n" } @stay), 'CSV');
+
+	my $copy = sub { return shift =~ s/([\\\n\t])/{ "\\" => "\\\\", "\n" => "\\n", "\t" => "\\t" }->{$1}/ger };
+	file('l.tsv', "n\ttext\n", $rows->($copy));
+	is(Encode::decode('UTF-8', run("\$N dedupe --unit line --min-words $least l.tsv")), "n\ttext\n" . join('', map { "$_\t" . $copy->($kept[$_]) . "\n" } @stay), 'TSV');
+
+	file('m.jsonl', map { Encode::encode('UTF-8', qq({"n": $_, "m": [) . join(', ', map { qq({"c": ) . json_string($_) . '}' } split /\n/, $texts[$_], -1) . "]}\n") } 0 .. $#texts);
+	my @nested = map { $json->decode($_) } split /\n/, run("\$N dedupe --unit line --min-words $least --field 'm[].c' m.jsonl");
+	is_deeply([ map { $_->{n} } @nested ], \@stay, 'texts of elements');
+}
+file('l1.jsonl', qq({"text": "Menu"}\n{"text": "one\\nMENU!\\ntwo"}\n));
+file('l2.jsonl', qq({"text": "Two\\nthree"}\n{"text": "one"}\n{"text": 5}\n{"x": 1}\n{"text": ""}\n{"text": "\\n--"}\n));
+is(run('$N dedupe --unit line l1.jsonl l2.jsonl'), qq({"text": "Menu"}\n{"text": "one\\ntwo"}\n{"text": "three"}\n{"text": 5}\n{"x": 1}\n{"text": ""}\n{"text": "\\n--"}\n), 'lines of all files');
+is(run('$N dedupe --unit line --against l1.jsonl l2.jsonl | head -1'), qq({"text": "three"}\n), 'lines of --against go');
+is(run('(echo 5; cat l1.jsonl; echo 6) | $N dedupe --unit line --skip-errors'), run('$N dedupe --unit line l1.jsonl'), 'with records left out');
+is(run('$N dedupe --unit record l2.jsonl'), run('$N dedupe l2.jsonl'), 'records are the default');
+fails("\$N dedupe --unit line $_ l1.jsonl", 1, qr/--[a-z]+ is for whole records, not for --unit line/) for '-t 0.5', '--report r', '--best n', '--shingles', '--drop all', '--scheme "word 1"';
+fails('$N dedupe --min-words 2 l1.jsonl', 1, qr/--min-words is for --unit line/);
+fails("\$N dedupe --unit line --min-words $_ l1.jsonl", 1, qr/--min-words cannot be "$_"/) for 0, 1.5;
+fails('$N dedupe --unit line -i files l1.jsonl', 1, qr/--unit is for records, not for --input files/);
+fails('$N dedupe --unit lines l1.jsonl', 1, qr/it is record\|line$/);
+
+# A distinct line takes about 10 bytes.
+file('most.py', "import resource, subprocess, sys\nprint(subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL).returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1000)\n");
+file('many.csv', "text\n", map { "line $_\n" } 1 .. 2000000);
+my ($code, $most) = split ' ', run('python3 most.py neardup dedupe --unit line -j 1 many.csv');
+is($code, 0, 'many lines');
+cmp_ok($most, '<', 70, 'megabytes are taken');
+run('$N dedupe --unit line -j 1 -m 15M many.csv >out3', 3);
+
+done_testing();
