@@ -328,6 +328,7 @@ files_next(Files *files, Batch *batch)
 	if (opened && !open_next(files))
 		return false;
 	batch->file = files->names[files->next - 1];
+	batch->format = files->format;
 	batch->head.length = data->length = batch->record.length = batch->next = 0;
 	put(data, files->rest.bytes, files->rest.length);
 	do
