@@ -1,10 +1,10 @@
 # javascript.mk: makes the JavaScript module, which has the library as WebAssembly.
 #
-#   make javascript UTF8PROC=FOLDER     build/javascript: neardup.mjs, neardup.wasm, package.json
+#   make javascript UTF8PROC=FOLDER     build/javascript: a package of npm
 #
 # It needs emscripten, and the sources of utf8proc (apt-get source utf8proc), since Debian has that
 # library for its own processors only.  A join runs in the caller's thread.  Where the
-# command can be built, node compares the module with it.
+# command can be built, node compares the module with it; and bundlers from npm, if it is there, take it.
 
 include src/library/library.mk
 
@@ -25,8 +25,10 @@ javascript: all
 	$(EMCC) -O3 -std=gnu11 -DUTF8PROC_STATIC -DNEARDUP_VERSION='"$(VERSION)"' -Isrc -I$(UTF8PROC) -I$(MODULE)/include $(C_SOURCES) \
 		-Wno-macro-redefined -sSTANDALONE_WASM --no-entry -sSUPPORT_LONGJMP=wasm -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=4GB -sTOTAL_STACK=1MB \
 		-sEXPORTED_FUNCTIONS=$(subst $(empty) $(empty),$(comma),$(EXPORTS:%=_%)) -o $(MODULE)/neardup.wasm
-	cp src/javascript/neardup.mjs $(MODULE)
+	rm -rf $(MODULE)/include
+	cp LICENSE src/python/LICENSE.* src/javascript/*.mjs src/javascript/*.ts src/javascript/README.md $(MODULE)
 	sed 's/VERSION/$(VERSION)/' src/javascript/package.json >$(MODULE)/package.json
 	$(if $(COMMAND_OBJECTS),node test/library/test_javascript.mjs $(MODULE) $(OUT)/neardup)
+	node test/library/test_bundlers.mjs $(MODULE)
 
 .PHONY: javascript

@@ -34,26 +34,30 @@ function kindOf(value) {
 	return value[1] & 8 ? MINHASH : value[1] & 7 ? SHINGLES : SIMHASH
 }
 
-/* Returns the bytes of the library, which lie beside this file. */
-async function bytesOfLibrary() {
-	const url = new URL('neardup.wasm', import.meta.url)
+/* Returns what a server has at an address. */
+async function fetched(url) {
+	const response = await fetch(url)
 
-	if (url.protocol === 'file:')
-		return (await import('node:fs/promises')).readFile(url)
-	return (await fetch(url)).arrayBuffer()
+	if (!response.ok)
+		throw new Error(`could not load ${url}: ${response.status} ${response.statusText}`)
+	return response.arrayBuffer()
 }
 
-/* Returns the library, whose functions are called one at a time; `wasm` is neardup.wasm, if it lies elsewhere. */
-export async function load(wasm) {
+/*
+ * Returns the library, whose functions are called one at a time.  `wasm` is neardup.wasm, if it does not lie beside this
+ * file: its address, its bytes or a WebAssembly.Module.  `random` fills an array with random bytes.
+ */
+export async function load(wasm = new URL('neardup.wasm', import.meta.url), random = bytes => crypto.getRandomValues(bytes)) {
+	const source = typeof wasm === 'string' || wasm instanceof URL ? await fetched(wasm) : wasm
 	let high = 0
 	const environment = {
-		getentropy: (at, length) => (crypto.getRandomValues(heap().subarray(at, at + length)), 0),
+		getentropy: (at, length) => (random(heap().subarray(at, at + length)), 0),
 		emscripten_notify_memory_growth: () => {},
 		getTempRet0: () => high,
 		setTempRet0: value => { high = value }
 	}
-	const { instance } = await WebAssembly.instantiate(wasm ?? await bytesOfLibrary(), { env: environment })
-	const library = instance.exports
+	const made = await WebAssembly.instantiate(source, { env: environment })
+	const library = (made.instance ?? made).exports
 	library._initialize()
 	const session = library.neardup_open(0)
 	const encoder = new TextEncoder()

@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process'
 import { pathToFileURL } from 'node:url'
 
 const [folder, command] = process.argv.slice(2)
-const { load, NeardupError, NO_KEEPER } = await import(`${pathToFileURL(folder)}/neardup.mjs`)
+const { load, NeardupError, NO_KEEPER } = await import(`${pathToFileURL(folder)}/node.mjs`)
 const neardup = await load()
 // The first letters of scripts, for words of two to eight characters.
 const SCRIPTS = [0x61, 0xC0, 0x3B1, 0x430, 0x5D0, 0x627, 0x905, 0xE01, 0x1780, 0x3042, 0x4E00, 0xAC00, 0x10428, 0x1F600]

@@ -228,8 +228,8 @@ def dedupe_files(inputs: Sequence[str], output: str, *, field: str, id: str | No
         stays[number] = 1
     with _aside() as aside:
         if report:
-            with open(aside(report), "w", encoding="utf-8") as out:
-                _report(out, kept, side.ids(id), other.ids(id) if other else ())
+            with open(aside(report), "w", encoding="utf-8") as lines:
+                _report(lines, kept, side.ids(id), other.ids(id) if other else ())
         for path, file in zip(paths, side.files):
             with open(aside(path), "wb") as out:
                 _write(file, memoryview(stays)[place:place + file.metadata.num_rows], out)

@@ -13,7 +13,25 @@ from ctypes import byref, c_bool, c_uint16, c_uint64, c_void_p
 from typing import Any
 
 from . import _arrow
-from ._library import DEFAULT, FUNCTION, NEXT, NOTICE, OF_THREAD, Bytes, Column, Evidence, Session, alone, call, free, in_threads, integer, refuse, result_of, take
+from ._library import (
+    DEFAULT,
+    FUNCTION,
+    NEXT,
+    NOTICE,
+    OF_THREAD,
+    Bytes,
+    Column,
+    Evidence,
+    Session,
+    alone,
+    call,
+    free,
+    in_threads,
+    integer,
+    refuse,
+    result_of,
+    take,
+)
 from ._values import LEXICON, LONG, MINHASH, SHINGLES, SIMHASH, Text, Values, is_null, items_of, utf8
 
 # Texts that are signed in a call.
