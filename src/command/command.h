@@ -67,6 +67,8 @@ typedef struct Options
 	const char *lexicon; /* files; or NULL */
 	const char *report;
 	const char *against;
+	const char *signatures; /* files of them, in place of records; or NULL */
+	const char *part;
 	double entries;
 	double share;
 	double jobs;
@@ -193,6 +195,26 @@ extern size_t without_line_end(const char *bytes, size_t length);
 extern const char *record_at(const Batch *batch, size_t number, size_t *length);
 extern Buffer read_whole(const char *name);
 
+/* ---- Signatures (signatures.c) -------------------------------------------- */
+
+/* A record of a file of signatures, whose bytes are valid until the next one. */
+typedef struct Signature
+{
+	const char *id; /* ends in a zero */
+	bool number;    /* it is a bigint in the file */
+	neardup_kind kind;
+	const uint8_t *value;
+	size_t length;
+} Signature;
+
+typedef void (*TakeSignature)(void *state, const Signature *signature);
+
+extern char **files_of(const char *name);
+extern bool are_signatures(char **names);
+extern void read_signatures(char **names, TakeSignature take, void *state);
+extern neardup_part read_part(const char *part, bool against);
+extern bool is_of_part(neardup_session *session, const Signature *signature, bool against);
+
 /* ---- JSON (json.cpp) ---------------------------------------------------- */
 
 /* Bytes behind an object that can be read, whatever they are. */
@@ -252,6 +274,11 @@ extern neardup_signer *new_signer(neardup_session *session, neardup_kind kind);
 extern neardup_kind kind_of_options(void);
 extern bool texts_decide(void);
 extern void write_head(const Batch *batch, const char *more);
+extern void write_copy_begin(void);
+extern void write_copy_end(void);
+extern bool put_copy_row(Buffer *out, const char *id, bool number, const void *value,
+						 size_t length);
+
 /* ---- Values of all records (spool.c) ------------------------------------- */
 
 /* Bytes in memory, or in a temporary file if they are more than a part of --memory. */
@@ -277,5 +304,6 @@ extern void command_compare(void);
 extern void command_pairs(void);
 extern void command_clusters(void);
 extern void command_dedupe(void);
+extern void command_keepers(void);
 
 #endif
