@@ -400,7 +400,7 @@ my $pairs = run('$N pairs -t 0.4 --id id texts.jsonl');
 same(run("\$N clusters -t 0.4 --signatures $_"), $clusters, "clusters of $_") for 'all.sig', "'[ab].sig'", 'all.sig -m 2M';
 same(run("\$N pairs -t 0.4 $_"), run('$N pairs -t 0.4 --id id --against a.jsonl b.jsonl'), "pairs $_")
 	for '--signatures b.sig --against a.sig', '--signatures b.big --against a.jsonl --id id', '--id id --against "[a].sig" b.jsonl', '--signatures b.sig --against a.sig -m 2M';
-same(run("\$N dedupe -t 0.4 --id id --report report --against a.sig b.jsonl; cat report"), run('$N dedupe -t 0.4 --id id --report report --against a.jsonl b.jsonl; cat report'), 'dedupe with signatures');
+same(run("\$N dedupe -t 0.4 --id id --report report --against a.sig b.jsonl; cat report"), run('$N dedupe -t 0.4 --id id --report report --decide signatures --against a.jsonl b.jsonl; cat report'), 'dedupe with signatures');
 for my $files ('b.sig', 'b.big')
 {
 	my $type = $files eq 'b.sig' ? 'text' : 'bigint';
@@ -408,7 +408,7 @@ for my $files ('b.sig', 'b.big')
 	run("\$N dedupe -t 0.4 --signatures $files --against a.sig >kept");
 	ask("DROP TABLE IF EXISTS signed; CREATE TABLE signed (id $type, sig minhash); COPY signed FROM '$FOLDER/kept' (FORMAT binary)");
 	same(ask("SELECT string_agg(t.id::text, ' ' ORDER BY t.id) FROM signed JOIN texts t ON signed.id::bigint = t.id WHERE sig = to_minhash(body)"),
-		ids(run('$N dedupe -t 0.4 --id id --against a.jsonl b.jsonl')), "signatures stay, with ids of $type");
+		ids(run('$N dedupe -t 0.4 --decide signatures --id id --against a.jsonl b.jsonl')), "signatures stay, with ids of $type");
 }
 same(sorted(run("for i in 1 2 3 4 5 6; do \$N pairs -t 0.4 --part \$i/6 $_; done")), sorted($pairs), "six parts of $_") for '--signatures all.sig', '--id id texts.jsonl';
 same(sorted(run('for i in 1 2 3 4; do $N pairs -t 0.4 --part $i/4 --signatures b.sig --against a.sig; done')), sorted(run('$N pairs -t 0.4 --signatures b.sig --against a.sig')), 'four parts with --against');
