@@ -169,13 +169,14 @@ write_batch(void *signer, Batch *batch)
 	write_out(stdout, batch->out.bytes, batch->out.length);
 }
 
-/* Writes what is before the rows of COPY in binary format, and behind them. */
+/* Writes what is before the rows of COPY in binary format. */
 void
 write_copy_begin(void)
 {
 	write_out(stdout, "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0", 19);
 }
 
+/* Writes what is behind them. */
 void
 write_copy_end(void)
 {
