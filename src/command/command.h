@@ -88,6 +88,8 @@ typedef struct Options
 	const char *lexicon; /* files; or NULL */
 	const char *report;
 	const char *against;
+	const char *signatures; /* files of them, in place of records; or NULL */
+	const char *part;
 	double entries;
 	double share;
 	double jobs;
@@ -243,6 +245,26 @@ extern size_t without_line_end(const char *bytes, size_t length);
 extern const char *record_at(const Batch *batch, size_t number, size_t *length);
 extern Buffer read_whole(const char *name);
 
+/* ---- Signatures (signatures.c) -------------------------------------------- */
+
+/* A record of a file of signatures, whose bytes are valid until the next one. */
+typedef struct Signature
+{
+	const char *id; /* ends in a zero */
+	bool number;    /* it is a bigint in the file */
+	neardup_kind kind;
+	const uint8_t *value;
+	size_t length;
+} Signature;
+
+typedef void (*TakeSignature)(void *state, const Signature *signature);
+
+extern char **files_of(const char *name);
+extern bool are_signatures(char **names);
+extern void read_signatures(char **names, TakeSignature take, void *state);
+extern neardup_part read_part(const char *part, bool against);
+extern bool is_of_part(neardup_session *session, const Signature *signature, bool against);
+
 /* ---- JSON (json.cpp) ---------------------------------------------------- */
 
 /* Bytes behind an object that can be read, whatever they are. */
@@ -312,6 +334,10 @@ extern const char **best_keys(const Best *best);
 extern neardup_signer *new_signer(neardup_session *session, neardup_kind kind);
 extern neardup_kind kind_of_options(void);
 extern bool texts_decide(void);
+extern void write_copy_begin(void);
+extern void write_copy_end(void);
+extern bool put_copy_row(Buffer *out, const char *id, bool number, const void *value,
+						 size_t length);
 
 /* ---- What is written (output.c) ------------------------------------------ */
 
@@ -348,5 +374,6 @@ extern void command_pairs(void);
 extern void command_clusters(void);
 extern void command_dedupe(void);
 extern void dedupe_lines(void);
+extern void command_keepers(void);
 
 #endif

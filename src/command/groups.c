@@ -11,6 +11,7 @@
 /* The values of all records of files. */
 typedef struct Corpus
 {
+	neardup_session *session;
 	const neardup_signer *signer;
 	Files *files;
 	neardup_values values;
@@ -20,6 +21,9 @@ typedef struct Corpus
 	Buffer id;   /* ids, each with a zero behind it, unless they are the numbers of records */
 	const char **id_at;
 	Best best;
+	bool against;    /* it is that of --against */
+	bool signatures; /* they were read, and there are no texts */
+	bool numbers;    /* their ids are bigint */
 } Corpus;
 
 /* ---- Bytes -------------------------------------------------------------- */
@@ -141,6 +145,22 @@ keep_values(void *state, Batch *batch)
 		best_add(&corpus->best, batch);
 }
 
+/* A TakeSignature: keeps the value of a record. */
+static void
+keep_signature(void *state, const Signature *signature)
+{
+	Corpus *corpus = state;
+	uint64_t length = signature->length;
+
+	corpus->values.kind = signature->kind;
+	corpus->numbers = signature->number;
+	if (!is_of_part(corpus->session, signature, corpus->against))
+		return;
+	spool_put(&corpus->out, signature->value, signature->length);
+	put(&corpus->size, &length, sizeof(length));
+	put(&corpus->id, signature->id, strlen(signature->id) + 1);
+}
+
 /* A function of neardup_values: reads the value of a record. */
 static bool
 read_value(void *state, size_t record, const uint8_t **value, size_t *length)
@@ -153,20 +173,30 @@ read_value(void *state, size_t record, const uint8_t **value, size_t *length)
 	return true;
 }
 
-/* Reads and signs all records of files, which are read again if `twice`, or if texts decide. */
+/* Reads and signs all records of files, which are read again if `twice`, or if texts decide; or reads signatures. */
 static Corpus *
-read_corpus(neardup_session *session, const neardup_signer *signer, char **names, bool twice)
+read_corpus(neardup_session *session, const neardup_signer *signer, char **names, bool twice,
+			bool against)
 {
 	Corpus *corpus = resize(NULL, NULL, sizeof(Corpus));
 	uint64_t *end;
 	size_t count;
 	const char *id;
 
-	*corpus = (Corpus){.signer = signer,
-					   .files = files_open(names, options.format, twice || texts_decide())};
-	corpus->texts.files = corpus->files;
+	*corpus = (Corpus){.session = session,
+					   .signer = signer,
+					   .values = {.kind = kind_of_options()},
+					   .against = against,
+					   .signatures = against ? are_signatures(names) : options.signatures != NULL};
 	put(&corpus->size, &(uint64_t){0}, sizeof(uint64_t));
-	pipeline(corpus->files, make_values, keep_values, corpus);
+	if (corpus->signatures)
+		read_signatures(names, keep_signature, corpus);
+	else
+	{
+		corpus->files = files_open(names, options.format, twice || texts_decide());
+		corpus->texts.files = corpus->files;
+		pipeline(corpus->files, make_values, keep_values, corpus);
+	}
 	count = corpus->size.length / sizeof(uint64_t) - 1;
 	if (count > NEARDUP_NO_KEEPER / 2)
 		fail(EXIT_RESOURCES, "there are too many records");
@@ -180,7 +210,7 @@ read_corpus(neardup_session *session, const neardup_signer *signer, char **names
 		if (id != NULL)
 			id = (corpus->id_at[i] = id) + strlen(id) + 1;
 	}
-	corpus->values = (neardup_values){.kind = kind_of_options(),
+	corpus->values = (neardup_values){.kind = corpus->values.kind,
 									  .count = count,
 									  .read = read_value,
 									  .state = corpus};
@@ -193,15 +223,13 @@ read_corpus(neardup_session *session, const neardup_signer *signer, char **names
 static Corpus *
 read_against(neardup_session *session, const neardup_signer *signer)
 {
-	static char *names[2];
 	Corpus *against;
 	const char *best = options.field[BEST];
 
 	if (options.against == NULL)
 		return NULL;
-	names[0] = (char *) options.against;
 	options.field[BEST] = NULL;
-	against = read_corpus(session, signer, names, false);
+	against = read_corpus(session, signer, files_of(options.against), false, true);
 	options.field[BEST] = best;
 	return against;
 }
@@ -231,7 +259,7 @@ command_pairs(void)
 {
 	neardup_session *session = new_session();
 	neardup_signer *signer = new_signer(session, kind_of_options());
-	const Corpus *corpus = read_corpus(session, signer, options.files, false);
+	const Corpus *corpus = read_corpus(session, signer, options.files, false, false);
 	const Corpus *against = read_against(session, signer);
 	Sides sides = {corpus, against != NULL ? against : corpus};
 
@@ -323,7 +351,7 @@ command_clusters(void)
 {
 	neardup_session *session = new_session();
 	const Corpus *corpus =
-		read_corpus(session, new_signer(session, kind_of_options()), options.files, false);
+		read_corpus(session, new_signer(session, kind_of_options()), options.files, false, false);
 	Clusters clusters = find_clusters(session, corpus, NULL, NULL);
 	uint32_t *size = resize(NULL, NULL, corpus->values.count * sizeof(uint32_t) + 1);
 	char text[16];
@@ -388,6 +416,29 @@ write_kept(void *state, Batch *batch)
 
 	kept->done += records_of(batch);
 	output_write(batch);
+}
+
+/* Writes the signatures that stay. */
+static void
+write_kept_signatures(const Corpus *corpus, const bool *goes)
+{
+	Buffer row = {0};
+
+	write_copy_begin();
+	for (uint32_t i = 0; i < corpus->values.count; i++)
+	{
+		const uint8_t *value;
+		size_t length;
+
+		if (goes[i])
+			continue;
+		row.length = 0;
+		(void) read_value(corpus->values.state, i, &value, &length);
+		(void) put_copy_row(&row, corpus->id_at[i], corpus->numbers, value, length);
+		write_out(stdout, row.bytes, row.length);
+	}
+	write_copy_end();
+	resize(NULL, row.bytes, 0);
 }
 
 /* Returns how similar two records are by their signatures. */
@@ -467,7 +518,7 @@ command_dedupe(void)
 	}
 	if (options.report != NULL && report == NULL)
 		fail(EXIT_INPUT, "could not open \"%s\": %s", options.report, strerror(errno));
-	corpus = read_corpus(session, signer, options.files, true);
+	corpus = read_corpus(session, signer, options.files, true, false);
 	against = read_against(session, signer);
 	/* What the report had goes only now.  A pipe has nothing to lose. */
 	if (report != NULL && ftruncate(fileno(report), 0) != 0 && errno != EINVAL)
@@ -484,6 +535,11 @@ command_dedupe(void)
 	files_mark(corpus->files, goes);
 	if (report != NULL && fclose(report) != 0)
 		fail(EXIT_INPUT, "could not write \"%s\": %s", options.report, strerror(errno));
+	if (corpus->signatures)
+	{
+		write_kept_signatures(corpus, goes);
+		return;
+	}
 	spool_free(&corpus->out);
 	files_rewind(corpus->files);
 	kept = (Kept){goes, corpus->values.count, 0};

@@ -170,10 +170,14 @@ static const Option known[] =
 	{{'i', "input", "jsonl|csv|tsv|files", "the format of the files; default: by their names",
 	  &options.format, READERS},
 	 {'f', "field", "NAME", "the field of the text; default: text", &options.field[TEXT], READERS},
+	 {'Z', "signatures", "FILE",
+	  "a file of sign --format copy-binary, or a pattern such as 's/*', in place of records; "
+	  "keepers: their order",
+	  &options.signatures, "pairs, clusters, dedupe and keepers"},
 	 {'I', "id", "NAME", "the field of the id; default: records are numbered from 1",
 	  &options.field[ID], "sign, pairs, clusters and dedupe"},
-	 {'B', "bigint", NULL, "writes ids as bigint in copy-binary, not as text", &options.id_number,
-	  "sign"},
+	 {'B', "bigint", NULL, "ids are bigint in copy-binary, not text", &options.id_number,
+	  "sign, pairs, clusters, dedupe and keepers"},
 	 {'s', "scheme", "SCHEME",
 	  "shingles, such as 'char 5'; default: 'word 3', for simhash and learn 'word 1'",
 	  &options.scheme},
@@ -197,8 +201,13 @@ static const Option known[] =
 	  "a record goes if at least this share of its shingles is in the one that stays, above 0, at most 1; --threshold says which are looked at",
 	  &options.join.contained, "pairs, clusters and dedupe", 1e-9, 1},
 	 {'N', "nearest", NULL, "joins the most similar keeper, not the first", &options.join.nearest,
-	  "clusters and dedupe"},
-	 {'a', "against", "FILE", "compares with its records; dedupe: what is similar to one goes",
+	  "clusters, dedupe and keepers"},
+	 {'P', "part", "I/N",
+	  "one of N parts of the work, which are done in any order; N is 1, 3, 6, 10 "
+	  "and so on, any with --against",
+	  &options.part, "pairs"},
+	 {'a', "against", "FILE",
+	  "compares with its records or signatures; dedupe: what is similar to one goes",
 	  &options.against, "pairs and dedupe"},
 	 {'b', "best", "NAME",
 	  "keeps the record with the greatest number, or text such as an ISO date, in this field",
@@ -240,7 +249,7 @@ static const Option known[] =
 #define KNOWN (sizeof(known) / sizeof(*known))
 
 static const char usage[] =
-	"usage: neardup sign|pairs|clusters|dedupe|learn [option ...] [file ...]\n"
+	"usage: neardup sign|pairs|clusters|dedupe|learn|keepers [option ...] [file ...]\n"
 	"       neardup compare [option ...] file file\n"
 	"\n"
 	"  sign      writes a signature for each record\n"
@@ -248,6 +257,7 @@ static const char usage[] =
 	"  clusters  writes id, keeper, similarity and size of clusters\n"
 	"  dedupe    writes the records that stay; of files, their names\n"
 	"  learn     writes a lexicon: weights of shingles by how few records have them\n"
+	"  keepers   writes clusters by files of pairs, which pairs has written\n"
 	"  compare   compares two files\n"
 	"\n";
 
@@ -335,15 +345,20 @@ static void
 check_decision(bool given, const char *command)
 {
 	neardup_kind kind = kind_of_options();
+	bool texts = options.signatures == NULL &&
+		(options.against == NULL || !are_signatures(files_of(options.against)));
 
 	if (given && kind == NEARDUP_SHINGLES)
 		fail(EXIT_USAGE, "--shingles compares texts as --decide texts does: leave one out");
 	if (options.decide == DECIDE_TEXTS && kind == NEARDUP_SIMHASH)
 		fail(EXIT_USAGE,
 			 "--decide texts is for minhash: a simhash estimates no resemblance of shingles");
+	if (given && options.decide == DECIDE_TEXTS && !texts)
+		fail(EXIT_USAGE, "--decide texts needs texts on both sides, not signatures");
 	if (!given)
-		options.decide = (strcmp(command, "dedupe") == 0 && options.unit == UNIT_RECORD) ||
-				options.join.contained > 0 ?
+		options.decide = texts &&
+				((strcmp(command, "dedupe") == 0 && options.unit == UNIT_RECORD) ||
+				 options.join.contained > 0) ?
 			DECIDE_TEXTS :
 			DECIDE_SIGNATURES;
 	if (options.join.contained > 0 && !texts_decide())
@@ -361,6 +376,8 @@ check_options(const bool *given, const char *command)
 
 	if ((options.minhash != NULL) + (options.simhash != NULL) + options.shingles > 1)
 		fail(EXIT_USAGE, "--minhash, --simhash and --shingles exclude each other");
+	if (options.signatures != NULL && options.field[BEST] != NULL)
+		fail(EXIT_USAGE, "--best is for records, not for --signatures");
 	check_decision(given['d'], command);
 	for (const char *letter = of_values; options.unit == UNIT_LINE && *letter != '\0'; letter++)
 		if (given[(int) *letter])
@@ -377,6 +394,8 @@ check_options(const bool *given, const char *command)
 			 separator);
 	if (given['O'] && strcmp(command, "sign") == 0 && options.output != OUTPUT_RECORDS)
 		fail(EXIT_USAGE, "--output is for sign --format records");
+	if (options.part != NULL)
+		options.join.part = read_part(options.part, options.against != NULL);
 	if (options.format != FORMAT_FILES)
 		return;
 	for (const char *letter = of_records; *letter != '\0'; letter++)
@@ -459,6 +478,12 @@ read_options(int count, char **arguments)
 		options.files = read_list(options.files);
 	else if (*options.files == NULL)
 		options.files = standard;
+	if (options.signatures != NULL && strcmp(arguments[0], "keepers") != 0)
+	{
+		if (options.files != standard)
+			fail(EXIT_USAGE, "name files of records or --signatures, not both");
+		options.files = files_of(options.signatures);
+	}
 	options.join.jobs = options.jobs;
 }
 
@@ -510,13 +535,16 @@ check_input(const char *name)
 static void
 check_files(void)
 {
-	int streams = check_input(options.against) + check_input(options.lexicon) +
+	int streams = check_input(options.lexicon) +
 		(options.files_from != NULL && is_standard_input(options.files_from));
+	char **against = options.against != NULL ? files_of(options.against) : NULL;
 
 	for (char **name = options.files; *name != NULL; name++)
 		streams += check_input(*name);
-	if (options.against != NULL && options.format == FORMAT_AUTO)
-		format_of(options.against);
+	for (char **name = against; name != NULL && *name != NULL; name++)
+		streams += check_input(*name);
+	if (against != NULL && options.format == FORMAT_AUTO && !are_signatures(against))
+		format_of(*against);
 	if (options.separator != NULL && options.format <= FORMAT_JSONL &&
 		(options.format == FORMAT_JSONL || format_of(*options.files) == FORMAT_JSONL))
 		fail(EXIT_USAGE, "--separator is for csv and tsv: name the format with --input");
@@ -529,20 +557,22 @@ check_files(void)
 int
 main(int count, char **arguments)
 {
-	static const char *const names[] = {"sign", "pairs", "clusters", "dedupe", "learn", "compare"};
+	static const char *const names[] = {"sign",  "pairs",   "clusters", "dedupe",
+										"learn", "compare", "keepers"};
 	static void (*const commands[])(void) = {command_sign,   command_pairs, command_clusters,
-											 command_dedupe, command_learn, command_compare};
+											 command_dedupe, command_learn, command_compare,
+											 command_keepers};
 	const char *name = count > 1 ? arguments[1] : "";
 	int command = 0;
 
-	while (command < 6 && strcmp(name, names[command]) != 0)
+	while (command < 7 && strcmp(name, names[command]) != 0)
 		command++;
 	arguments[0] = "neardup";
-	if (command == 6)
+	if (command == 7)
 		read_options(count, arguments);
 	if (count < 2)
 		fail(EXIT_USAGE, "name a command\n%s", usage);
-	if (command == 6)
+	if (command == 7)
 		fail(EXIT_USAGE, "there is no command \"%s\": try 'neardup --help'", name);
 	read_options(count - 1, arguments + 1);
 	check_files();

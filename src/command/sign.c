@@ -61,36 +61,43 @@ put_number(Buffer *buffer, uint64_t number, int bytes)
 	put(buffer, (const char *) &number + 8 - bytes, bytes);
 }
 
-/* Writes an id and a value as COPY does in binary format; an id may be a defect of the batch. */
-static void
-put_binary(Batch *batch, const char *id, const neardup_bytes *value)
+/* Writes a row of COPY in binary format.  Returns false if the id is no bigint, but should be. */
+bool
+put_copy_row(Buffer *out, const char *id, bool number, const void *value, size_t length)
 {
-	bool number_only = options.id_number || is_numbered(batch);
-	Buffer *out = &batch->out;
 	char *end = NULL;
-	int64_t number;
+	bool valid = true;
 
-	errno = 0;
-	number = strtoll(id, &end, 10);
-	if (number_only && (end == id || *end != '\0' || errno != 0))
-	{
-		batch->defect = "its id is no bigint";
-		(void) skip_record(batch);
-		return;
-	}
 	put_number(out, 2, 2);
-	if (number_only)
+	if (number)
 	{
+		errno = 0;
 		put_number(out, 8, 4);
-		put_number(out, number, 8);
+		put_number(out, strtoll(id, &end, 10), 8);
+		valid = end > id && *end == '\0' && errno == 0;
 	}
 	else
 	{
 		put_number(out, strlen(id), 4);
 		put(out, id, strlen(id));
 	}
-	put_number(out, value->length, 4);
-	put(out, value->bytes, value->length);
+	put_number(out, length, 4);
+	put(out, value, length);
+	return valid;
+}
+
+/* Writes an id and a value as COPY does in binary format; an id may be a defect of the batch. */
+static void
+put_binary(Batch *batch, const char *id, const neardup_bytes *value)
+{
+	size_t start = batch->out.length;
+
+	if (put_copy_row(&batch->out, id, options.id_number || is_numbered(batch), value->bytes,
+					 value->length))
+		return;
+	batch->out.length = start;
+	batch->defect = "its id is no bigint";
+	(void) skip_record(batch);
 }
 
 /* Writes the last record with a signature added. */
@@ -172,18 +179,33 @@ write_batch(void *signer, Batch *batch)
 	output_write(batch);
 }
 
+/* Writes what is before the rows of COPY in binary format. */
+void
+write_copy_begin(void)
+{
+	write_out(stdout, "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0", 19);
+}
+
+/* Writes what is behind them. */
+void
+write_copy_end(void)
+{
+	write_out(stdout, "\377\377", 2);
+}
+
 /* neardup sign: signs records. */
 void
 command_sign(void)
 {
-	static const char copy_begins[] = "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0";
 	neardup_session *session = new_session();
 	bool binary = options.output == OUTPUT_COPY_BINARY;
 	Files *files = files_open(options.files, options.format, false);
 
-	write_out(stdout, copy_begins, binary ? 19 : 0);
+	if (binary)
+		write_copy_begin();
 	pipeline(files, sign_batch, write_batch, new_signer(session, kind_of_options()));
-	write_out(stdout, "\377\377", binary ? 2 : 0);
+	if (binary)
+		write_copy_end();
 }
 
 /* ---- learn -------------------------------------------------------------- */

@@ -10,6 +10,30 @@
 /* Edges of a run that are read at a time. */
 #define RUN_STEP 1024
 
+/* Returns the key by which edges of one second row are sorted. */
+static inline uint64_t
+key_of_first(const void *edge)
+{
+	return ((const LongEdge *) edge)->first;
+}
+
+/* Sorts the edges in memory. */
+static void
+sort_edges(const Edges *edges)
+{
+	LongEdge *edge = edges->edge;
+
+	if (edges->count == 0)
+		return;
+	sort_records(edge, edges->count, sizeof(LongEdge), sort_key_unsigned);
+	for (size_t start = 0, end; start < edges->count; start = end)
+	{
+		for (end = start + 1; end < edges->count && edge[end].second == edge[start].second; end++)
+			host_check_interrupts_at(end);
+		sort_records(edge + start, end - start, sizeof(LongEdge), key_of_first);
+	}
+}
+
 /* Writes the edges in memory as a run. */
 static void
 write_run(Edges *edges)
@@ -18,8 +42,9 @@ write_run(Edges *edges)
 
 	if (edges->file == NULL)
 		edges->file = host_file_create();
-	sort_records(edges->edge, edges->count, sizeof(Edge), sort_key_pair);
-	host_file_write(edges->file, from * sizeof(Edge), edges->edge, edges->count * sizeof(Edge));
+	sort_edges(edges);
+	host_file_write(edges->file, from * sizeof(LongEdge), edges->edge,
+					edges->count * sizeof(LongEdge));
 	edges->run = host_grow(edges->run, &edges->run_room, edges->runs + 1, sizeof(EdgeRun));
 	edges->run[edges->runs++] = (EdgeRun){.next = from, .end = from + edges->count};
 	edges->count = 0;
@@ -27,14 +52,14 @@ write_run(Edges *edges)
 
 /* Adds an edge. */
 void
-edges_add(Edges *edges, Edge edge)
+edges_add(Edges *edges, LongEdge edge)
 {
 	if (edges->count == Max(edges->most, ROOM_MIN))
 		write_run(edges);
 	if (edges->count == edges->room)
 	{
 		edges->room = Min(Max(2 * edges->room, ROOM_MIN), Max(edges->most, ROOM_MIN));
-		edges->edge = host_realloc(edges->edge, edges->room * sizeof(Edge));
+		edges->edge = host_realloc(edges->edge, edges->room * sizeof(LongEdge));
 	}
 	edges->edge[edges->count++] = edge;
 }
@@ -49,7 +74,8 @@ advance(Edges *edges, EdgeRun *run)
 	run->count = (uint32_t) Min(run->end - run->next, RUN_STEP);
 	if (run->count == 0)
 		return false;
-	host_file_read(edges->file, run->next * sizeof(Edge), run->edge, run->count * sizeof(Edge));
+	host_file_read(edges->file, run->next * sizeof(LongEdge), run->edge,
+				   run->count * sizeof(LongEdge));
 	run->next += run->count;
 	return true;
 }
@@ -58,8 +84,8 @@ advance(Edges *edges, EdgeRun *run)
 static inline bool
 comes_before(const EdgeRun *x, const EdgeRun *y)
 {
-	const Edge *a = x->edge + x->at;
-	const Edge *b = y->edge + y->at;
+	const LongEdge *a = x->edge + x->at;
+	const LongEdge *b = y->edge + y->at;
 
 	return a->second != b->second ? a->second < b->second : a->first < b->first;
 }
@@ -88,7 +114,7 @@ merge_runs(Edges *edges, EdgeSink sink, void *state)
 {
 	EdgeRun *run = edges->run;
 	size_t runs = edges->runs;
-	Edge *buffer = host_alloc(runs * RUN_STEP * sizeof(Edge));
+	LongEdge *buffer = host_alloc(runs * RUN_STEP * sizeof(LongEdge));
 	uint64_t given = 0;
 
 	for (size_t i = 0; i < runs; i++)
@@ -125,8 +151,7 @@ edges_give(Edges *edges, EdgeSink sink, void *state)
 	}
 	else
 	{
-		if (edges->count > 0)
-			sort_records(edges->edge, edges->count, sizeof(Edge), sort_key_pair);
+		sort_edges(edges);
 		for (size_t i = 0; i < edges->count && sink(state, edges->edge + i); i++)
 			host_check_interrupts_at(i);
 		host_free(edges->edge);

@@ -1,24 +1,32 @@
 /*
- * edges.h: edges, sorted, beyond memory in a temporary file.
+ * edges.h: edges between rows of any number, sorted, beyond memory in a temporary file.
  */
 #ifndef NEARDUP_JOIN_EDGES_H
 #define NEARDUP_JOIN_EDGES_H
 
-#include "join/pairs.h"
+#include "base/host.h"
+
+/* Two rows that are similar. */
+typedef struct LongEdge
+{
+	uint64_t second; /* edges are sorted by it, then by the first */
+	uint64_t first;
+	double similarity;
+} LongEdge;
 
 /* Sorted edges in the file. */
 typedef struct EdgeRun
 {
 	uint64_t next; /* the first that is not in memory, by its number in the file */
 	uint64_t end;
-	Edge *edge; /* those in memory */
+	LongEdge *edge; /* those in memory */
 	uint32_t at;
 	uint32_t count;
 } EdgeRun;
 
 typedef struct Edges
 {
-	Edge *edge; /* those in memory */
+	LongEdge *edge; /* those in memory */
 	size_t count;
 	size_t room;
 	size_t most; /* that memory may hold */
@@ -29,9 +37,9 @@ typedef struct Edges
 } Edges;
 
 /* Takes an edge.  Returns false if no more are wanted. */
-typedef bool (*EdgeSink)(void *state, const Edge *edge);
+typedef bool (*EdgeSink)(void *state, const LongEdge *edge);
 
-extern void edges_add(Edges *edges, Edge edge);
+extern void edges_add(Edges *edges, LongEdge edge);
 extern void edges_give(Edges *edges, EdgeSink sink, void *state);
 
 #endif

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "join/edges.h"
+#include "join/pairs.h"
 
 /* Pairs that a thread collects before it passes them on. */
 #define PAIRS_STEP 8192
@@ -29,6 +30,8 @@ typedef struct Call
 	uint64_t *end[2]; /* of their columns of texts: the place behind each */
 	Documents *documents;
 	Documents *against; /* or NULL */
+	neardup_part part;
+	bool *in_b; /* of each value: is it of block b?  NULL unless block a is another */
 } Call;
 
 /* ---- Threads ------------------------------------------------------------ */
@@ -224,27 +227,16 @@ run_join(void *state, PairJoin *join, PairSink sink, void *sink_state)
 
 /* ---- Documents ---------------------------------------------------------- */
 
-/* Returns the place of a row. */
-static size_t
-place_of(const neardup_values *values, uint32_t row)
-{
-	return values->chosen != NULL ? values->chosen[row] : row;
-}
-
-/* Reads a value. */
+/* Reads a value, and finds its block if there are any. */
 static Value
-value_at(const neardup_values *values, uint32_t row)
+value_at(const neardup_values *values, uint32_t row, uint32_t *block, uint32_t blocks)
 {
-	size_t number = place_of(values, row);
-	bool varies = values->offset != NULL;
-	uint64_t start = varies ? values->offset[number] : number * values->size;
-	uint64_t end = varies ? values->offset[number + 1] : start + values->size;
-	const uint8_t *value = values->bytes != NULL ? values->bytes + start : NULL;
-	size_t length = end - start;
+	size_t length;
+	const uint8_t *bytes = value_bytes(values, row, &length);
 
-	if (values->read != NULL && !values->read(values->state, number, &value, &length))
-		session_fail(NEARDUP_NO_FILE, "value %zu could not be read", number);
-	return value_read(values->kind, value, length, false);
+	if (blocks > 0)
+		*block = value_block(values->kind, bytes, length, blocks);
+	return value_read(values->kind, bytes, length, false);
 }
 
 /* Returns the text at a place of some columns. */
@@ -273,11 +265,11 @@ static Value
 set_of_row(const Call *call, int side, uint32_t row)
 {
 	const neardup_evidence *evidence = call->values[side]->evidence;
-	size_t place = place_of(call->values[side], row);
+	size_t place = value_place(call->values[side], row);
 	ColumnText text = {NULL, 0};
 
 	if (evidence->sets != NULL)
-		return value_at(evidence->sets, place);
+		return value_at(evidence->sets, place, &(uint32_t){0}, 0);
 	if (evidence->read == NULL)
 		text = text_of_columns(evidence, call->end[side], place);
 	else if (!evidence->read(evidence->state, session_thread(), place, &text.utf8, &text.length))
@@ -319,7 +311,7 @@ add_digest(const Call *call, int side, const Documents *documents, DocumentRow *
 
 	if (evidence->digest != NULL)
 	{
-		row->digest = evidence->digest[place_of(values, documents->rows)];
+		row->digest = evidence->digest[value_place(values, documents->rows)];
 		return;
 	}
 	set = set_of_row(call, side, documents->rows);
@@ -331,12 +323,15 @@ add_digest(const Call *call, int side, const Documents *documents, DocumentRow *
 	bag_free(&set.bag);
 }
 
-/* Adds a value, the next one of a side, to documents. */
+/*
+ * Adds a value, the next one of a side, to documents; one that is left out is in no pair, as an
+ * empty one.
+ */
 static void
-add_value(const Call *call, int side, Documents *documents, Value *value)
+add_value(const Call *call, int side, Documents *documents, Value *value, bool left_out)
 {
 	DocumentRow row = {0};
-	bool empty = value_is_empty(value);
+	bool empty = left_out || value_is_empty(value);
 
 	check_comparable(value, &documents->shape);
 	if (documents->sets)
@@ -351,18 +346,23 @@ add_value(const Call *call, int side, Documents *documents, Value *value)
 	host_free((void *) value->signature.symbols);
 }
 
-/* Returns the documents of a side, which are comparable with those of others, if there are any. */
+/*
+ * Returns the documents of a side, which are comparable with those of others, if there are any.
+ * Values of other blocks than a and b are left out.
+ */
 static Documents *
-read_documents(const Call *call, int side, const Documents *others)
+read_documents(const Call *call, int side, const Documents *others, uint32_t blocks)
 {
 	const neardup_values *values = call->values[side];
 	Documents *documents = documents_begin(&call->pair, values->kind == NEARDUP_SHINGLES, false);
+	const neardup_part *part = &call->part;
+	uint32_t block = part->b;
 
 	if (values->count >= NO_ROW / 2)
 		session_fail(NEARDUP_TOO_LARGE, "there are more than %u values", NO_ROW / 2);
 	for (uint32_t row = 0; row < values->count; row++)
 	{
-		Value value = value_at(values, row);
+		Value value = value_at(values, row, &block, blocks);
 
 		host_check_interrupts_at(row);
 		if (row == 0)
@@ -370,7 +370,9 @@ read_documents(const Call *call, int side, const Documents *others)
 				others != NULL && others->rows > 0 ? others->shape : value.signature.header;
 		if (row == 0 && values->evidence != NULL && values->evidence->signer != NULL)
 			check_scheme(&documents->shape, &values->evidence->signer->maker.header);
-		add_value(call, side, documents, &value);
+		if (call->in_b != NULL)
+			call->in_b[row] = block == part->b;
+		add_value(call, side, documents, &value, block != part->a && block != part->b);
 	}
 	documents_done(documents);
 	return documents;
@@ -379,7 +381,7 @@ read_documents(const Call *call, int side, const Documents *others)
 /* ---- Calls ---------------------------------------------------------------- */
 
 /* Returns how many bytes a call may take if it is not told: half of the machine's memory. */
-static size_t
+size_t
 default_memory(void)
 {
 	long pages = sysconf(_SC_PHYS_PAGES);
@@ -427,6 +429,19 @@ ends_of_columns(const neardup_evidence *evidence)
 	return end;
 }
 
+/* Fails unless there is such a part.  Without blocks, or with `against`, a is b. */
+static void
+check_part(neardup_part *part, bool against)
+{
+	if (part->blocks == 0)
+		*part = (neardup_part){0};
+	else if (against)
+		part->a = part->b;
+	if (part->blocks > 0 && (part->a > part->b || part->b >= part->blocks))
+		session_fail(NEARDUP_INVALID, "of %u blocks, there is no part of blocks %u and %u",
+					 part->blocks, part->a, part->b);
+}
+
 /* Checks the arguments of a call, and reads its values.  No values may be of any kind. */
 static Call *
 begin_call(neardup_session *session, const neardup_values *values, const neardup_values *against,
@@ -439,15 +454,20 @@ begin_call(neardup_session *session, const neardup_values *values, const neardup
 	if (options->contained != 0 && !(options->contained > 0 && options->contained <= 1 && evidence))
 		session_fail(NEARDUP_INVALID,
 					 "the share that is contained must be above 0, at most 1, and of texts or sets that decide");
-	if (!(options->threshold > 0 && options->threshold <= 1))
-		session_fail(NEARDUP_INVALID, "the threshold must be above 0, and at most 1");
+	check_threshold(options->threshold);
 	if (values->kind == NEARDUP_LEXICON ||
 		(against != NULL && against->count > 0 && some && against->kind != values->kind))
 		session_fail(NEARDUP_MISMATCH,
 					 "both sides must have values of the same kind, which are no lexicons");
 	if (some && values->kind != NEARDUP_SHINGLES && (options->multiset || options->containment))
 		session_fail(NEARDUP_INVALID, "only shingles are compared by containment or as multisets");
-	*call = (Call){.session = session, .jobs = options->jobs, .values = {values, against}};
+	*call = (Call){.session = session,
+				   .jobs = options->jobs,
+				   .values = {values, against},
+				   .part = options->part};
+	check_part(&call->part, against != NULL);
+	if (against == NULL && call->part.a != call->part.b)
+		call->in_b = host_alloc(values->count);
 	call->pair =
 		(PairOptions){.threshold = options->threshold,
 					  .recall = 1,
@@ -463,9 +483,9 @@ begin_call(neardup_session *session, const neardup_values *values, const neardup
 					  .stats = &call->stats};
 	for (int side = 0; evidence && side < call->pair.sides; side++)
 		call->end[side] = ends_of_columns(call->values[side]->evidence);
-	call->documents = read_documents(call, 0, NULL);
+	call->documents = read_documents(call, 0, NULL, against == NULL ? call->part.blocks : 0);
 	if (against != NULL)
-		call->against = read_documents(call, 1, call->documents);
+		call->against = read_documents(call, 1, call->documents, call->part.blocks);
 	return call;
 }
 
@@ -500,9 +520,10 @@ keep_pair(void *state, uint32_t a, uint32_t b, double similarity)
 
 	if (against == NULL)
 		edges_add(&pairs->edges,
-				  (Edge){Min(row, documents->first[b]), Max(row, documents->first[b]), similarity});
+				  (LongEdge){Min(row, documents->first[b]), Max(row, documents->first[b]),
+							 similarity});
 	for (; against != NULL && row != NO_ROW; row = documents->next[row])
-		edges_add(&pairs->edges, (Edge){row, against->first[b], similarity});
+		edges_add(&pairs->edges, (LongEdge){row, against->first[b], similarity});
 	return true;
 }
 
@@ -514,15 +535,29 @@ keep_equal(Pairs *pairs)
 
 	for (uint32_t i = 0; i < documents->count; i++)
 		for (uint32_t b = documents->next[documents->first[i]]; b != NO_ROW; b = documents->next[b])
-			edges_add(&pairs->edges, (Edge){documents->first[i], b, 1});
+			edges_add(&pairs->edges, (LongEdge){documents->first[i], b, 1});
+}
+
+/* Returns the documents that are of block b, or those that are not. */
+static DocumentList
+documents_of_block(const Call *call, bool in_b)
+{
+	Documents *documents = call->documents;
+	uint32_t *chosen = host_alloc(documents->count * sizeof(uint32_t));
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < documents->count; i++)
+		if (call->in_b[documents->first[i]] == in_b)
+			chosen[count++] = i;
+	return (DocumentList){documents, chosen, count, NULL};
 }
 
 /* An EdgeSink: gives a pair to the caller's function. */
 static bool
-give_pair(void *state, const Edge *edge)
+give_pair(void *state, const LongEdge *edge)
 {
 	const Pairs *pairs = state;
-	neardup_pair pair = {edge->second, edge->first, edge->similarity};
+	neardup_pair pair = {(uint32_t) edge->second, (uint32_t) edge->first, edge->similarity};
 
 	return pairs->take(pairs->state, &pair);
 }
@@ -535,15 +570,23 @@ neardup_each_pair(neardup_session *session, const neardup_values *values,
 	Pairs pairs = {.take = take, .state = state};
 	DocumentList left;
 	DocumentList right;
+	bool across; /* from block to block */
 
 	SESSION_BEGIN(session);
 	pairs.call = begin_call(session, values, against, options);
-	pairs.edges.most = EDGE_MEMORY(&pairs.call->pair) / sizeof(Edge);
+	pairs.edges.most = EDGE_MEMORY(&pairs.call->pair) / sizeof(LongEdge);
 	left = all_documents(pairs.call->documents);
-	if (against != NULL)
+	across = pairs.call->in_b != NULL;
+	if (across)
+	{
+		left = documents_of_block(pairs.call, false);
+		right = documents_of_block(pairs.call, true);
+	}
+	else if (against != NULL)
 		right = all_documents(pairs.call->against);
-	(void) pairs_join(&left, against != NULL ? &right : NULL, UINT64_MAX, keep_pair, &pairs);
-	if (against == NULL)
+	(void) pairs_join(&left, across || against != NULL ? &right : NULL, UINT64_MAX, keep_pair,
+					  &pairs);
+	if (!across && against == NULL)
 		keep_equal(&pairs);
 	end_call(pairs.call);
 	edges_give(&pairs.edges, give_pair, &pairs);
@@ -603,6 +646,8 @@ neardup_clusters(neardup_session *session, const neardup_values *values,
 	Call *call;
 
 	SESSION_BEGIN(session);
+	if (options->part.blocks > 0)
+		session_fail(NEARDUP_INVALID, "only pairs are found in parts");
 	call = begin_call(session, values, against, options);
 	stars.documents = call->documents;
 	stars.first = call->documents->first;

@@ -207,6 +207,19 @@ NEARDUP_API neardup_code neardup_edit_distance(neardup_session *session, const c
 											   size_t length_x, const char *y, size_t length_y,
 											   int64_t *distance);
 
+/*
+ * Where the symbols of a signature, or the elements of a set, begin in its value.  Symbols have b
+ * bits each, without gaps; elements have 8 bytes each.
+ */
+#define NEARDUP_SYMBOLS_AT(kind) ((kind) == NEARDUP_SIMHASH ? 8 : 12)
+
+/*
+ * Sets *radius to how many symbols of two signatures may differ so that their similarity is at least
+ * a threshold, above 0, at most 1.  b is 1 for NEARDUP_SIMHASH.
+ */
+NEARDUP_API neardup_code neardup_radius(neardup_session *session, neardup_kind kind, int k, int b,
+										double threshold, int *radius);
+
 /* ---- Many values -------------------------------------------------------- */
 
 /*
@@ -248,18 +261,38 @@ typedef struct neardup_values
 	const neardup_evidence *evidence; /* NULL: minhashes decide by themselves */
 } neardup_values;
 
+/*
+ * Sets block[i] to the block of value i, below `blocks`: XXH3-64, with the seed 0, of its symbols or
+ * elements, modulo `blocks`.  So it is the same on every machine, and that of equal values.
+ */
+NEARDUP_API neardup_code neardup_blocks(neardup_session *session, const neardup_values *values,
+										uint32_t blocks, uint32_t *block);
+
+/*
+ * A part of the work of finding pairs: the pairs of the values of block a with those of block b, or
+ * with each other if a is b.  With `against`, a is not used: those of all values with the ones of
+ * block b there.  The pairs of all parts, with a <= b, are those of one call.
+ */
+typedef struct neardup_part
+{
+	uint32_t blocks; /* 0: all pairs are found */
+	uint32_t a;      /* as neardup_blocks() numbers them */
+	uint32_t b;
+} neardup_part;
+
 typedef struct neardup_options
 {
-	double threshold; /* the least similarity, above 0, at most 1 */
-	bool multiset;    /* shingles: compare multisets */
-	bool containment; /* shingles: compare by containment */
-	bool nearest;     /* clusters: join the most similar keeper, not the first */
-	int jobs;         /* threads; 0 is 1.  With more, all of them call the host's functions */
-	size_t memory;    /* about the most bytes to take; what is beyond goes to temporary files.
+	double threshold;  /* the least similarity, above 0, at most 1 */
+	bool multiset;     /* shingles: compare multisets */
+	bool containment;  /* shingles: compare by containment */
+	bool nearest;      /* clusters: join the most similar keeper, not the first */
+	int jobs;          /* threads; 0 is 1.  With more, all of them call the host's functions */
+	size_t memory;     /* about the most bytes to take; what is beyond goes to temporary files.
 						 0: half of the machine's memory */
-	double contained; /* with evidence, if above 0: a value is similar to an earlier one, or to a
+	double contained;  /* with evidence, if above 0: a value is similar to an earlier one, or to a
 						 keeper, that has at least this share of its set; of `against`, if either
 						 has it of the other.  The threshold says which are compared */
+	neardup_part part; /* of pairs */
 } neardup_options;
 
 typedef struct neardup_pair
@@ -300,6 +333,38 @@ NEARDUP_API neardup_code neardup_clusters(neardup_session *session, const neardu
 										  const neardup_values *against,
 										  const neardup_options *options, uint32_t *keeper,
 										  double *similarity);
+
+/* ---- Rows whose pairs are known ------------------------------------------ */
+
+/* Two rows, which have numbers below 2^63. */
+typedef struct neardup_edge
+{
+	uint64_t a;
+	uint64_t b;
+	double similarity;
+} neardup_edge;
+
+/*
+ * Takes some edges, or returns some, which are valid until the next call, and none after the last.
+ * Returns false to end the call.  It must not use the session of the call.
+ */
+typedef bool (*neardup_take_edges)(void *state, const neardup_edge *edges, size_t count);
+typedef bool (*neardup_next_edges)(void *state, const neardup_edge **edges, size_t *count);
+
+/*
+ * Passes on the keeper b of each row a that has one, in the order of the rows: what
+ * neardup_clusters() finds of all values, if the edges are their pairs by neardup_pairs(), of all
+ * parts, or each time of new values with each other and against older ones.  A row that is not
+ * passed on is a keeper, unless its value is empty.  Rows of similarity 1 are equal, and each
+ * stands for all.  Edges may have any order, and come more than once.  Not for pairs by containment,
+ * in which a keeper depends on sizes.
+ *
+ * Memory is a bit for each row up to the last one that is no keeper, 32 to 64 bytes for each that
+ * equals another, and about options->memory; of the other options only `nearest` counts.
+ */
+NEARDUP_API neardup_code neardup_keepers(neardup_session *session, neardup_next_edges next,
+										 neardup_take_edges take, void *state,
+										 const neardup_options *options);
 
 /* ---- Arrow -------------------------------------------------------------- */
 

@@ -85,6 +85,18 @@ typedef struct Value
 extern Value value_read(neardup_kind kind, const void *bytes, size_t length, bool text);
 extern neardup_bytes value_write(const Value *value, bool text);
 extern bool value_is_empty(const Value *value);
+/* Returns the place of a row. */
+static inline size_t
+value_place(const neardup_values *values, size_t row)
+{
+	return values->chosen != NULL ? values->chosen[row] : row;
+}
+
+extern const uint8_t *value_bytes(const neardup_values *values, size_t row, size_t *length);
+extern uint32_t value_block(neardup_kind kind, const uint8_t *value, size_t length,
+							uint32_t blocks);
+extern void check_threshold(double threshold);
+extern size_t default_memory(void);
 extern void check_comparable(const Value *x, const SignatureHeader *y);
 
 /* ---- Texts (sign.c) ------------------------------------------------------ */

@@ -3,6 +3,9 @@
  */
 #include "library/session.h"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "compare/compare.h"
 
 /* ---- Reading and writing ------------------------------------------------ */
@@ -90,6 +93,14 @@ neardup_print(neardup_session *session, neardup_kind kind, const void *bytes, si
 
 /* ---- Comparing ---------------------------------------------------------- */
 
+/* Fails unless a threshold is one. */
+void
+check_threshold(double threshold)
+{
+	if (!(threshold > 0 && threshold <= 1))
+		session_fail(NEARDUP_INVALID, "the threshold must be above 0, and at most 1");
+}
+
 /* Returns whether a value is similar to none. */
 bool
 value_is_empty(const Value *value)
@@ -147,6 +158,77 @@ neardup_compare(neardup_session *session, neardup_kind kind, const void *x, size
 											   0 :
 											   signature_similarity(&a.signature.header, distance)};
 	}
+	return session_end();
+}
+
+/* ---- Symbols -------------------------------------------------------------- */
+
+/* Returns the block of a value, of which the bytes are as long as they should be. */
+uint32_t
+value_block(neardup_kind kind, const uint8_t *value, size_t length, uint32_t blocks)
+{
+	size_t at = NEARDUP_SYMBOLS_AT(kind);
+
+	if (length < at)
+		session_fail(NEARDUP_MALFORMED, "this is no value: its end is missing");
+	length -= at;
+	if (kind == NEARDUP_SHINGLES)
+	{
+		size_t count = (size_t) value[8] << 24 | value[9] << 16 | value[10] << 8 | value[11];
+
+		/* Frequencies may follow, which equal sets need not share. */
+		length = Min(length, count * sizeof(int64_t));
+	}
+	return XXH3_64bits(value + at, length) % blocks;
+}
+
+/* Returns the bytes of a value, which are valid until the next call. */
+const uint8_t *
+value_bytes(const neardup_values *values, size_t row, size_t *length)
+{
+	size_t number = value_place(values, row);
+	bool varies = values->offset != NULL;
+	uint64_t start = varies ? values->offset[number] : number * values->size;
+	uint64_t end = varies ? values->offset[number + 1] : start + values->size;
+	const uint8_t *value = values->bytes != NULL ? values->bytes + start : NULL;
+
+	*length = end - start;
+	if (values->read != NULL && !values->read(values->state, number, &value, length))
+		session_fail(NEARDUP_NO_FILE, "value %zu could not be read", number);
+	return value;
+}
+
+neardup_code
+neardup_blocks(neardup_session *session, const neardup_values *values, uint32_t blocks,
+			   uint32_t *block)
+{
+	SESSION_BEGIN(session);
+	if (blocks == 0 || values->kind < NEARDUP_MINHASH || values->kind > NEARDUP_SHINGLES)
+		session_fail(NEARDUP_INVALID, "values of kind %d have no %u blocks", (int) values->kind,
+					 blocks);
+	for (size_t i = 0; i < values->count; i++)
+	{
+		size_t length;
+		const uint8_t *value = value_bytes(values, i, &length);
+
+		host_check_interrupts_at(i);
+		block[i] = value_block(values->kind, value, length, blocks);
+	}
+	return session_end();
+}
+
+neardup_code
+neardup_radius(neardup_session *session, neardup_kind kind, int k, int b, double threshold,
+			   int *radius)
+{
+	bool minhash = kind == NEARDUP_MINHASH;
+
+	SESSION_BEGIN(session);
+	if (minhash ? !minhash_shape_is_valid(k, b) :
+				  kind != NEARDUP_SIMHASH || b != 1 || !simhash_shape_is_valid(k))
+		session_fail(NEARDUP_INVALID, "there are no signatures of this kind and shape");
+	check_threshold(threshold);
+	*radius = minhash ? minhash_radius(k, b, threshold) : simhash_radius(k, threshold);
 	return session_end();
 }
 

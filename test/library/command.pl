@@ -391,6 +391,83 @@ sub bytes
 	close $file or die $!;
 }
 
+# ---- Signatures in place of records, and parts ----
+
+ask("COPY (SELECT id, to_minhash(body) FROM texts ORDER BY id) TO '$FOLDER/all.sig' (FORMAT binary)");
+run('for i in a b; do $N sign --id id --format copy-binary $i.jsonl >$i.sig; done; $N sign --id id --bigint --format copy-binary b.jsonl >b.big');
+my $clusters = run('$N clusters -t 0.4 --id id texts.jsonl');
+my $pairs = run('$N pairs -t 0.4 --id id texts.jsonl');
+same(run("\$N clusters -t 0.4 --signatures $_"), $clusters, "clusters of $_") for 'all.sig', "'[ab].sig'", 'all.sig -m 2M';
+same(run("\$N pairs -t 0.4 $_"), run('$N pairs -t 0.4 --id id --against a.jsonl b.jsonl'), "pairs $_")
+	for '--signatures b.sig --against a.sig', '--signatures b.big --against a.jsonl --id id', '--id id --against "[a].sig" b.jsonl', '--signatures b.sig --against a.sig -m 2M';
+same(run("\$N dedupe -t 0.4 --id id --report report --against a.sig b.jsonl; cat report"), run('$N dedupe -t 0.4 --id id --report report --decide signatures --against a.jsonl b.jsonl; cat report'), 'dedupe with signatures');
+for my $files ('b.sig', 'b.big')
+{
+	my $type = $files eq 'b.sig' ? 'text' : 'bigint';
+
+	run("\$N dedupe -t 0.4 --signatures $files --against a.sig >kept");
+	ask("DROP TABLE IF EXISTS signed; CREATE TABLE signed (id $type, sig minhash); COPY signed FROM '$FOLDER/kept' (FORMAT binary)");
+	same(ask("SELECT string_agg(t.id::text, ' ' ORDER BY t.id) FROM signed JOIN texts t ON signed.id::bigint = t.id WHERE sig = to_minhash(body)"),
+		ids(run('$N dedupe -t 0.4 --decide signatures --id id --against a.jsonl b.jsonl')), "signatures stay, with ids of $type");
+}
+same(sorted(run("for i in 1 2 3 4 5 6; do \$N pairs -t 0.4 --part \$i/6 $_; done")), sorted($pairs), "six parts of $_") for '--signatures all.sig', '--id id texts.jsonl';
+same(sorted(run('for i in 1 2 3 4; do $N pairs -t 0.4 --part $i/4 --signatures b.sig --against a.sig; done')), sorted(run('$N pairs -t 0.4 --signatures b.sig --against a.sig')), 'four parts with --against');
+fails("\$N pairs --signatures all.sig --part $_", 1, qr/--part cannot be "\Q$_\E": /) for '0/1', '2/1', '1/2', '7/50', '1/3x', '+1/3', '1', '-1/3';
+fails('$N pairs --signatures all.sig --part 7/50', 1, qr/there are 45 parts, or 55 \(B \(B \+ 1\) \/ 2, for B blocks\)$/);
+
+# Keepers are those of clusters, from the pairs of parts, of new records and old ones, and of the server.
+for my $nearest ('', '--nearest')
+{
+	my $expected = run("\$N clusters $nearest -t 0.4 --id id texts.jsonl");
+
+	file('pairs', reverse map { "$_\n" } split /\n/, $pairs);
+	same(run("\$N keepers $nearest --signatures $_"), $expected, "keepers $nearest of $_")
+		for 'all.sig pairs', '"[ab].sig" <pairs', 'all.sig -m 1M pairs', 'all.sig - <pairs', 'all.sig pairs pairs';
+	same(run("(\$N pairs -t 0.4 --signatures a.sig; \$N pairs -t 0.4 --signatures b.sig; \$N pairs -t 0.4 --signatures b.sig --against a.sig) | \$N keepers $nearest --signatures '[ab].sig'"), $expected, "old and new records $nearest");
+	same(run("\$N pairs -t 0.4 texts.jsonl | \$N keepers $nearest"), run("\$N clusters $nearest -t 0.4 texts.jsonl"), 'numbers of records');
+	ask("COPY (SELECT * FROM neardup_pairs('SELECT id, to_minhash(body) FROM texts ORDER BY id', 0.4) ORDER BY random()) TO '$FOLDER/asked'");
+	same(run("\$N keepers $nearest --signatures all.sig asked"), $expected, 'pairs of the server');
+}
+is(run('$N keepers /dev/null'), '', 'no pairs');
+is(run('printf "1\t2\t0.9\n" | $N keepers'), "1\t1\t1\t2\n2\t1\t0.9\t2\n", 'a pair');
+is(run('printf "1\t2\t0.9" | gzip | $N keepers'), "1\t1\t1\t2\n2\t1\t0.9\t2\n", 'without the end of its line, compressed');
+fails("printf '$_' | \$N keepers", 2, qr/^neardup: line 2 of "-" cannot be read: /) for map { '1\t2\t1\n' . $_ } '1\t2\n', 'x\t1\t1\n', '1\t0\t1\n', '1\t2\t0.5x\n', '1\t2\t0\n', '1\t2\t2\n', '\n', '1\t99999999999999999999\t1\n';
+fails('printf "nobody\t2\t0.9\n" | $N keepers --signatures all.sig', 2, qr/there is no record with the id nobody$/);
+fails('$N keepers --signatures "[ab].sig" --signatures "*.big" pairs', 2, qr/there is no record/);
+fails('cp b.sig c.sig; $N keepers --signatures "[bc].sig" pairs', 2, qr/^neardup: records 1 and 501 have the same id, "200"$/);
+# The order of the records may be another than the one of which the pairs were made.
+run('for i in 0 1 2 3 4 5; do sed -n "$((100 * i + 1)),$((100 * i + 100))p" texts.jsonl | $N sign --id id --format copy-binary >$((5 - i)).part; done');
+same(run('$N keepers --signatures "?.part" pairs'), run('$N clusters -t 0.4 --signatures "?.part"'), 'in another order');
+
+# A file of signatures that is not whole, or is none, is not read.
+my $two = run('head -2 b.jsonl | $N sign --id id --minhash 100,1 --format copy-binary');
+my ($header, @rows) = (substr($two, 0, 19), map { substr $two, $_, length($two) / 2 - 10.5 } 19, 19 + length($two) / 2 - 10.5);
+my $odd = pack('n', 2) . pack('N/a N/a', '5', run('head -1 b.jsonl | $N sign --id id --minhash 104,1 --format copy-binary | tail -c +33 | head -c 25'));
+is($header . join('', @rows) . "\xff\xff", $two, 'a file of two records');
+for my $length (0 .. length($two) - 1)
+{
+	bytes('cut.sig', substr $two, 0, $length);
+	fails('$N clusters --signatures cut.sig', 2, qr/^neardup: (could not read "cut.sig": it is no file of signatures|record [123] of "cut.sig" cannot be read: the end of the file is missing)/) if $length % 7 == 0 || $length > 260;
+}
+for my $case (
+	[ "$header$rows[0]" . "\0\3" . substr($rows[1], 2) . "\xff\xff", 'record 2 of "wrong.sig" cannot be read: it has other columns' ], [ "$two ", 'there are bytes behind its last record' ],
+	[ "$header$rows[0]\0\2\xff\xff\xff\xff", 'record 2 of "wrong.sig" cannot be read: its id is null' ], [ "$header$rows[0]\0\2\0\0\0\1x\xff\xff\xff\xff", 'record 2 .* its signature is null' ],
+	[ "$header$rows[0]\0\2\0\0\0\1x\x7f\0\0\0", 'record 2 .* its lengths are wrong' ], [ "$header$rows[0]\0\2\0\0\0\1\xe9\0\0\0\0", 'record 2 .* its id is no bigint' ], [ "$header$rows[0]\0\2\0\0\0\1x\0\0\0\4abcd", 'record 2 .* its signature is too short' ],
+	[ $header . $rows[0] . $odd . "\xff\xff", 'record 2 .* cannot compare minhash\(104, 1\)' ], [ "$header$rows[0]" . substr($rows[1], 0, -1) . "\xff\xff\xff", 'record 2 .* The bits after the last symbol' ],
+	[ substr($header, 0, 14) . "\1" . substr($two, 15), 'its header has flags' ], [ "{}", 'it is no file of signatures' ])
+{
+	my ($bytes, $message) = @$case;
+
+	bytes('wrong.sig', $bytes);
+	fails('$N clusters --signatures wrong.sig', 2, qr/$message/);
+}
+fails('$N clusters --signatures all.sig a.jsonl', 1, qr/name files of records or --signatures, not both$/);
+fails('$N dedupe --signatures all.sig --best stars', 1, qr/--best is for records, not for --signatures$/);
+fails("\$N pairs --signatures $_", 2, qr/no file "nothing\*"|could not read "nothing"/) for 'nothing', '"nothing*"';
+fails('$N pairs --signatures all.sig --against texts.csv --simhash 64', 1, qr/same kind/);
+
+# ---- Characters ----
+
 # All characters but U+0000, 1,000 a record, as they are and as escapes, of which half are pairs.
 my @characters = grep { $_ < 0xD800 || $_ > 0xDFFF } 1 .. 0x10FFFF;
 is(scalar @characters, 1112063, 'all characters');

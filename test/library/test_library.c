@@ -391,6 +391,41 @@ next_text(void *state, const char **utf8, size_t *length)
 	return (*texts)++ < 3;
 }
 
+#define EDGES 4000
+
+/* A neardup_next_edges: returns a number of edges, and then none. */
+static bool
+next_edges(void *state, const neardup_edge **edges, size_t *count)
+{
+	static neardup_edge edge[EDGES];
+	int *left = state;
+
+	for (int i = 0; i < EDGES; i++)
+		edge[i] = (neardup_edge){1 + i % 299, i % 7 % (1 + i % 299), i % 9 == 0 ? 1 : 0.5};
+	*edges = edge;
+	*count = *left;
+	*left = 0;
+	return true;
+}
+
+/* A neardup_take_edges. */
+static bool
+take_edges(void *state, const neardup_edge *edges, size_t count)
+{
+	return count > 0;
+}
+
+/* Finds the keepers of more edges than little memory holds. */
+static neardup_code
+keep_many(neardup_session *session)
+{
+	neardup_options options = {.nearest = true, .memory = 1};
+	int left = EDGES;
+	neardup_code code = neardup_keepers(session, next_edges, take_edges, &left, &options);
+
+	return code == NEARDUP_OK ? NEARDUP_TOO_LARGE : code;
+}
+
 /* Values of a join that goes to temporary files if it has little memory. */
 #define MANY 1030
 
@@ -423,6 +458,8 @@ use_files(neardup_session *session, const uint8_t *set, size_t length, const uin
 	CHECK(code != NEARDUP_OK);
 	if (code == NEARDUP_TOO_LARGE)
 		code = neardup_pairs(session, &bags, &bags, &options, &pairs, &count);
+	if (code == NEARDUP_TOO_LARGE)
+		code = keep_many(session);
 	return code == NEARDUP_TOO_LARGE ? NEARDUP_OK : code;
 }
 

@@ -1,6 +1,9 @@
 """Tests of the Python package with tables of others: packages.txt lists the packages.  Prints the lines of TAP."""
 
+import collections
+import concurrent.futures
 import importlib.metadata
+import multiprocessing
 import os
 import pathlib
 import pickle
@@ -17,9 +20,11 @@ import numpy
 import pandas
 import polars
 import pyarrow
+import pyarrow.compute
 import tqdm
 
 import neardup
+from neardup import _engines
 from test_python import HERE, Tap
 
 WORDS = [" ".join(f"w{i * 1000 + word}" for word in range(60)) for i in range(10)]
@@ -67,6 +72,10 @@ def rows_of(table):
     if isinstance(table, pandas.DataFrame):
         table = pyarrow.Table.from_pandas(table, preserve_index=False)
     return pyarrow.table(table.to_arrow() if isinstance(table, daft.DataFrame) else table).to_pylist()
+
+
+def _join_part(part):
+    return _engines.join(*part)
 
 
 class Tables(unittest.TestCase):
@@ -193,6 +202,55 @@ class Tables(unittest.TestCase):
         self.assertEqual([need.partition(";")[2].split() for need in wheel.requires], [["extra", "==", '"parquet"']])
         names = {file.name for file in wheel.files}
         self.assertLessEqual({"LICENSE", "LICENSE.utf8proc", "LICENSE.xxHash", "py.typed", "libneardup.so.0"}, names)
+
+    def test_engines(self):
+        """Plain processes do what Spark's tasks do, and the answer is that of one call."""
+        count, pool = 700, concurrent.futures.ProcessPoolExecutor(2, multiprocessing.get_context("spawn"))
+        texts = [None if i % 97 == 5 else " ".join(f"w{(i * i % 300) * 100 + word + (i % 7) * (word % 11 == 3)}" for word in range(40)) for i in range(count)]
+        table = pyarrow.table({"url": [f"u{i * 7919 % count:05}" for i in range(count)], "body": texts, "day": [i * 31 % 9 for i in range(count)]})
+        for nearest in False, True:
+            how = _engines.how_of("body", "url", "day", table.column_names, threshold=0.5, nearest=nearest)
+            rows = sorted(zip(table["day"].to_pylist(), table["url"].to_pylist(), texts))
+            ids = [url for _, url, _ in rows]
+            keepers, similarities = neardup.clusters([text or "" for _, _, text in rows], 0.5, nearest=nearest)
+            sizes = collections.Counter(keepers)
+            expected = [(ids[i], None, 0, None) if keeper == neardup.NO_KEEPER else (ids[i], ids[keeper], similarities[i], sizes[keeper])
+                        for i, keeper in enumerate(keepers)]
+            signed = pyarrow.Table.from_batches(_engines.sign(how, table.to_batches(max_chunksize=300))).sort_by([(name, "ascending") for name in how.names])
+            found = pyarrow.Table.from_batches(_engines.cluster(how, signed.to_batches(max_chunksize=700)))
+            self.assertEqual([tuple(row.values()) for row in found.to_pylist()], expected)
+            for blocks in 1, 2, 3:
+                numbered = pyarrow.Table.from_batches(_engines.number(how, blocks, 0, signed.to_batches(max_chunksize=500)))
+                edges = pool.map(_join_part, [(how, blocks, a, b, numbered.filter(pyarrow.compute.is_in(numbered["block"], pyarrow.array([a, b]))))
+                                              for a, b in _engines.parts_of(blocks)])
+                kept = pyarrow.Table.from_batches(_engines.keep(how, pyarrow.concat_tables(edges).to_batches()))
+                self.assertEqual([(ids[row["row"]], ids[row["keeper"]], row["similarity"]) for row in kept.to_pylist()],
+                                 [row[:3] for row in expected if row[1] not in (row[0], None)])
+                self.assertEqual(numbered["empty"].to_pylist(), [row[1] is None for row in expected])
+        with self.assertRaisesRegex(ValueError, "'url' has a null"):
+            list(_engines.sign(how, table.set_column(0, "url", [[None] * count]).to_batches()))
+        with self.assertRaisesRegex(ValueError, "several rows"):
+            list(_engines.cluster(how, pyarrow.concat_tables([signed, signed]).to_batches()))
+        with self.assertRaisesRegex(ValueError, "no column 'date'"):
+            _engines.how_of("body", "url", "date", table.column_names)
+        pool.shutdown()
+
+    def test_parts(self):
+        values = neardup.minhash(TEXTS[:3] * 2 + TEXTS)
+        pairs = sorted(neardup.pairs(values, 0.5))
+        for blocks in 1, 2, 5:
+            parts = [neardup.pairs(values, 0.5, part=(blocks, a, b)) for b in range(blocks) for a in range(b + 1)]
+            self.assertEqual(sorted(pair for part in parts for pair in part), pairs)
+        self.assertEqual(set(neardup.blocks_of(values, 1)), {0})
+        self.assertEqual(neardup.blocks_of(values, 1000)[:3], neardup.blocks_of(values, 1000)[3:6])
+        edges = numpy.array(pairs, [("a", "u8"), ("b", "u8"), ("similarity", "f8")])
+        found = numpy.frombuffer(neardup.keepers(iter([edges[:3], edges[:0], edges[3:]])), edges.dtype)
+        expected = [(i, keeper, similarity) for i, (keeper, similarity) in enumerate(zip(*neardup.clusters(values, 0.5))) if keeper not in (i, neardup.NO_KEEPER)]
+        self.assertEqual(found.tolist(), expected)
+        with self.assertRaisesRegex(ZeroDivisionError, "zero"):
+            neardup.keepers(bytes(24 // (1 - i)) for i in range(2))
+        with self.assertRaisesRegex(neardup.NeardupError, "2 blocks"):
+            neardup.pairs(values, 0.5, part=(2, 1, 0))
 
     def test_checkers(self):
         folder = pathlib.Path(neardup.__file__).parent

@@ -193,6 +193,30 @@ sub lines_of_command
 	return $lines;
 }
 
+# Returns lines of a shell that answer the questions by signatures, in parts, and keepers by the pairs of all parts.
+sub lines_of_parts
+{
+	my ($input, $door, $memory) = @_;
+	my ($number, $measure, $blocks) = (@{$input}{qw(number measure)}, 1 + $input->{number} % 4);
+	my $how = "-t $input->{threshold} -m $memory" . ($measure =~ /m/ ? ' --multiset' : '') . ($measure =~ /c/ ? ' --containment' : '');
+	my ($all, $a, $against) = ("--signatures '$number.[ab].sig'", "--signatures $number.a.sig", "--against $number.b.sig");
+	my $lines = join '', map { "neardup sign $input->{command} --id id --format copy-binary $number.$_.jsonl >$number.$_.sig\n" } 'a', 'b';
+	my $parts = sub { my ($sides, $count) = @_; return "for i in `seq $count`; do neardup pairs $how $sides --part \$i/$count; done" };
+
+	foreach my $question (@QUESTIONS)
+	{
+		my $nearest = $question =~ /nearest/ ? '--nearest' : '';
+		my $out = "$number-$question-$door";
+
+		$lines .= ($question eq 'pairs' ? $parts->($all, $blocks * ($blocks + 1) / 2) . " | sort -r >$out\n"
+			: $question eq 'pairs_against' ? $parts->("$a $against", $blocks) . " >$out\n"
+			: $question =~ /held/ ? "neardup dedupe $how $nearest --report report $a $against >kept; sed -n 's/.against\$//p' report >$out\n"
+			: $measure =~ /c/ ? "neardup clusters $how $nearest $all >$out\n"
+			: "neardup keepers -m $memory $nearest $all $number-pairs-$door >$out\n");
+	}
+	return $lines =~ s/LEXICON/$number.lexicon/gr;
+}
+
 # Tests that the command spills: 60,000 signatures take a third of its memory.
 sub test_spill_of_command
 {
@@ -340,6 +364,7 @@ cmp_ok(scalar(() = $messages =~ /maintenance_work_mem does not hold/g), '>', 10,
 
 write_records($_) foreach @texts;
 ask_program('command', map { (lines_of_command($_, 'command', '', 1), lines_of_command($_, $_->{small} ? 'command_jobs' : 'command_little', '4M', 3)) } @texts);
+ask_program('command', map { lines_of_parts($_, 'command_parts', '4M') } grep { $_->{number} % 3 == 0 || !$_->{small} } @texts);
 test_spill_of_command() if $programs{command}[1];
 ask_program('library', map { (requests($_, 'library', 0, 1), requests($_, 'library_little', 2**22, 3)) } @inputs);
 ask_program('python', map { (requests($_, 'python', 0, 1), requests($_, 'python_little', 2**22, 3)) } @inputs);

@@ -3,7 +3,7 @@
 import struct
 from array import array
 from collections.abc import Iterator, Sequence
-from ctypes import byref, c_size_t, c_uint8, c_uint16, c_void_p
+from ctypes import byref, c_size_t, c_uint8, c_uint16, c_uint32, c_void_p
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -89,13 +89,15 @@ def _table(count: int, **columns: Any) -> tuple[Any, Any]:
     return _arrow.export("+s", count, children=fields)
 
 
-def _options(threshold: float, multiset: bool, containment: bool, nearest: bool, jobs: int, memory: int, contained: float | None) -> Any:
+def _options(threshold: float, multiset: bool, containment: bool, nearest: bool, jobs: int, memory: int, contained: float | None,
+             part: tuple[int, int, int] | None = None) -> Any:
     share = 0 if contained is None else contained or -1
-    return byref(Options(threshold, multiset, containment, nearest, integer(jobs, c_uint16), integer(memory, c_size_t), share))
+    numbers = (integer(number, c_uint32) for number in part or ())
+    return byref(Options(threshold, multiset, containment, nearest, integer(jobs, c_uint16), integer(memory, c_size_t), share, *numbers))
 
 
 def pairs(values: Any, threshold: float, *, against: Any = None, multiset: bool = False, containment: bool = False,
-          contained: float | None = None, jobs: int = 1, memory: int = 0) -> Pairs:
+          contained: float | None = None, jobs: int = 1, memory: int = 0, part: tuple[int, int, int] | None = None) -> Pairs:
     """Finds all pairs of values of at least this similarity (above 0, at most 1), as neardup_pairs() in SQL.
 
     Values are bytes, or in an array of uint8 or a binary column; of texts (str) minhash() is made.  Returns Pairs.  Of
@@ -103,9 +105,10 @@ def pairs(values: Any, threshold: float, *, against: Any = None, multiset: bool 
     of its values.  Sets are compared by resemblance, or as multisets, or by containment.  Minhashes that
     are decided_by() sets are compared by those of which the threshold may hold, but for one in 30,000 that lies just at it;
     with `contained`, such a pair is similar if a has at least this share of b's set.  memory is about how many bytes to take, with temporary files beyond, 0 half of the machine's; NeardupError (code 4) if the pairs take
-    more."""
+    more.  With part=(blocks, a, b), a <= b, only pairs of the values of block a with those of b: those of all such parts
+    are all pairs.  blocks_of() says which values a part needs; with `against`, a is not used, and blocks are of that."""
     mine, other, start, count = Values.of(values), None if against is None else Values.of(against), c_void_p(), c_size_t()
-    options = _options(threshold, multiset, containment, False, jobs, memory, contained)
+    options = _options(threshold, multiset, containment, False, jobs, memory, contained, part)
     alone(lambda: call("pairs", mine, other, options, byref(start), byref(count)))
     try:
         return Pairs(bytearray((c_uint8 * (count.value * _PAIR.size)).from_address(start.value or 0)))

@@ -21,7 +21,8 @@ LIBRARY = ctypes.CDLL(str(_FILE) if _FILE.exists() else _FILE.name)
 _FUNCTIONS = dict(line.split() for line in """
     version s: | defaults p: | open p:p | close v:p | message s:p | free v:pp | signature_size z:p | edit_distance i:pszszp
     signer_new i:piiisszp | signer_free v:pp | sign i:ppszp | sign_column i:pppppppp | learn i:psudzppp | export i:pppp
-    parse i:pisp | print i:piszp | compare i:piszszp | pairs i:pppppp | clusters i:pppppp | capsules v:p
+    parse i:pisp | print i:piszp | compare i:piszszp | pairs i:pppppp | clusters i:pppppp | keepers i:ppppp | blocks i:ppup
+    capsules v:p
     """.replace("\n", "|").split("|") if line.strip())
 _TYPES = {"v": None, "p": c_void_p, "s": c_char_p, "z": c_size_t, "i": c_int, "u": c_uint32, "d": c_double}
 
@@ -88,7 +89,7 @@ class ManyValues(ctypes.Structure):
 
 class Options(ctypes.Structure):
     _fields_ = [("threshold", c_double), ("multiset", c_bool), ("containment", c_bool), ("nearest", c_bool),
-                ("jobs", c_int), ("memory", c_size_t), ("contained", c_double)]
+                ("jobs", c_int), ("memory", c_size_t), ("contained", c_double), ("blocks", c_uint32), ("a", c_uint32), ("b", c_uint32)]
 
 
 class Compared(ctypes.Structure):
