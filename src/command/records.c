@@ -313,12 +313,8 @@ files_next(Files *files, Batch *batch)
 	if (opened && !open_next(files))
 		return false;
 	batch->file = files->names[files->next - 1];
-<<<<<<< HEAD
 	batch->format = files->format; /* which the names of columns are read by */
 	batch->packing = input_packing(files->input);
-=======
-	batch->format = files->format;
->>>>>>> python
 	batch->head.length = data->length = batch->record.length = batch->next = 0;
 	batch->skipped.length = 0;
 	put(data, files->rest.bytes, files->rest.length);
