@@ -181,7 +181,7 @@ export async function load(wasm = new URL('neardup.wasm', import.meta.url), rand
 
 	/* Returns where a neardup_options lies. */
 	function putOptions(threshold, { multiset = false, containment = false, nearest = false }) {
-		const at = room(32)
+		const at = room(48)
 
 		view().setFloat64(at, threshold, true)
 		heap().set([multiset, containment, nearest], at + 8)

@@ -219,14 +219,14 @@ sub ids { return join ' ', shift =~ /"id": (-?\d+)/g }
 
 my $query = "'SELECT id, to_minhash(body) FROM texts ORDER BY id', 0.4";
 my $stay = ask("SELECT string_agg(id::text, ' ' ORDER BY id) FROM texts WHERE id NOT IN (SELECT id FROM neardup_clusters($query) WHERE id <> keeper)");
-same(ids(run('$N dedupe -t 0.4 --id id --report report texts.jsonl')), $stay, 'the first of each cluster stays');
-same(slurp("$FOLDER/report"), ask("COPY (SELECT id, keeper, similarity, 'duplicate' FROM neardup_clusters($query) WHERE id <> keeper) TO stdout") . "\n", 'report');
-same(ids(run('cat texts.jsonl | $N dedupe -t 0.4')), $stay, 'from standard input');
-same(ids(run('$N dedupe -t 0.4 <texts.jsonl')), $stay, 'from a file as standard input');
-same(ids(run('gzip -c texts.jsonl | $N dedupe -t 0.4')), $stay, 'from standard input, compressed');
-same(ids(run('$N dedupe -t 0.4 texts.jsonl.gz')), $stay, 'from a compressed file');
-same(ids(run('tail -n +101 texts.jsonl | $N dedupe -t 0.4 a.jsonl -')), $stay, 'from a file and standard input');
-like(run('$N dedupe -t 0.4 texts.csv | head -1'), qr/^"id",stars,text\r\n/, 'columns stay');
+same(ids(run('$N dedupe --decide signatures -t 0.4 --id id --report report texts.jsonl')), $stay, 'the first of each cluster stays');
+same(slurp("$FOLDER/report"), ask("COPY (SELECT id, keeper, similarity, 'duplicate', 'signatures' FROM neardup_clusters($query) WHERE id <> keeper) TO stdout") . "\n", 'report');
+same(ids(run('cat texts.jsonl | $N dedupe --decide signatures -t 0.4')), $stay, 'from standard input');
+same(ids(run('$N dedupe --decide signatures -t 0.4 <texts.jsonl')), $stay, 'from a file as standard input');
+same(ids(run('gzip -c texts.jsonl | $N dedupe --decide signatures -t 0.4')), $stay, 'from standard input, compressed');
+same(ids(run('$N dedupe --decide signatures -t 0.4 texts.jsonl.gz')), $stay, 'from a compressed file');
+same(ids(run('tail -n +101 texts.jsonl | $N dedupe --decide signatures -t 0.4 a.jsonl -')), $stay, 'from a file and standard input');
+like(run('$N dedupe --decide signatures -t 0.4 texts.csv | head -1'), qr/^"id",stars,text\r\n/, 'columns stay');
 is(run(': >none.csv; printf "\\357\\273\\277text,id" >head.csv; printf "text,id\r\nx y z,1\r\n" >1.csv; $N dedupe none.csv head.csv 1.csv h.csv 1.csv'), "text,id\nx y z,1\r\na b c,1\n", 'columns of several files');
 
 # Writes records with the same text, and a field with each of some values.
@@ -253,9 +253,9 @@ for my $case (
 file('best.csv', "id,text,day\n1,a b c d,2021-01-05\n2,a b c d,2021-03-01\n");
 is(run('$N dedupe --best day best.csv'), "id,text,day\n2,a b c d,2021-03-01\n", 'the last date stays');
 my $best = "'SELECT id, to_minhash(body) FROM texts ORDER BY (id + 100) / 3 * 7919 % 101 DESC, id', 0.4";
-same(ids(run('$N dedupe -t 0.4 --best stars texts.jsonl')),
+same(ids(run('$N dedupe --decide signatures -t 0.4 --best stars texts.jsonl')),
 	ask("SELECT string_agg(id::text, ' ' ORDER BY id) FROM texts WHERE id NOT IN (SELECT id FROM neardup_clusters($best) WHERE id <> keeper)"), 'the best of each cluster stays');
-same(ids(run('$N dedupe -t 0.4 --against a.jsonl b.jsonl')),
+same(ids(run('$N dedupe --decide signatures -t 0.4 --against a.jsonl b.jsonl')),
 	ask("WITH rest AS (SELECT id FROM texts WHERE id >= 200 EXCEPT SELECT id FROM neardup_clusters('SELECT id, to_minhash(body) FROM texts WHERE id >= 200 ORDER BY id', 0.4, against => 'SELECT id, to_minhash(body) FROM texts WHERE id < 200 ORDER BY id'))
 	 SELECT string_agg(id::text, ' ' ORDER BY id) FROM rest WHERE id NOT IN (SELECT id FROM neardup_clusters('SELECT id, to_minhash(body) FROM texts WHERE id >= 200 AND id NOT IN (SELECT id FROM neardup_clusters(''SELECT id, to_minhash(body) FROM texts WHERE id >= 200 ORDER BY id'', 0.4, against => ''SELECT id, to_minhash(body) FROM texts WHERE id < 200 ORDER BY id'')) ORDER BY id', 0.4) WHERE id <> keeper)"),
 	'what other records have is held out');
@@ -272,7 +272,7 @@ for my $options ('', '--multiset', '--multiset --lexicon weights', '-s "word 1"'
 	my $kept = run("\$N dedupe $how --report report records.jsonl");
 
 	same(ids($kept), join(' ', 71 .. 110, 112), "records that contain questions, or are in one: $options") if $options !~ /word 1/;
-	same(slurp("$FOLDER/report") =~ s/.*\tduplicate\n//gr =~ s/\tagainst$//gmr, run("\$N pairs $how records.jsonl"), 'as pairs says');
+	same(slurp("$FOLDER/report") =~ s/.*\tduplicate\ttexts\n//gr =~ s/\tagainst\ttexts$//gmr, run("\$N pairs $how records.jsonl"), 'as pairs says');
 	same(run("gzip -c records.jsonl | \$N dedupe $how"), $kept, 'from a pipe');
 }
 

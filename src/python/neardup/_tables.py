@@ -231,7 +231,7 @@ def make_values(texts: Any, *, k: int, b: int, scheme: str | None, lexicon: Lexi
 def dedupe(records: Any, threshold: float = DEFAULT.threshold, *, text: str | None = None, id: str | None = None,
            report: bool = False, against: Any = None, k: int = DEFAULT.k, b: int = DEFAULT.b, scheme: str | None = None,
            lexicon: Lexicon | None = None, shingles: bool = False, multiset: bool = False, containment: bool = False,
-           nearest: bool = False, decide: str = "texts", contained: float | None = None, jobs: int = 1, memory: int = 0,
+           nearest: bool = False, decide: str | None = None, contained: float | None = None, jobs: int = 1, memory: int = 0,
            progress: Progress = None) -> Any:
     """Returns what stays of records when near-duplicates go: the first of each cluster, and those without a text.
 
@@ -245,17 +245,17 @@ def dedupe(records: Any, threshold: float = DEFAULT.threshold, *, text: str | No
     estimate, the similarity by signatures, if texts decide.  Ids are those of the column `id`, or numbers from 0.
 
     minhash() signs texts, with k, b, scheme and lexicon; with shingles=True, multiset or containment shingles()
-    does.  Of those whose minhashes may reach the threshold, the shingles of the texts decide; with decide="signatures", as
-    of values, the estimate.  With `contained`, a share, a record goes if at least this share of its shingles is in the one
+    does.  Of those whose minhashes may reach the threshold, the shingles of the texts decide; with decide="signatures", or
+    where one side has only values, the estimate does.  With `contained`, a share, a record goes if at least this share of its shingles is in the one
     that stays; the threshold says which are looked at.  The other arguments are those of clusters() and minhash()."""
-    if decide not in ("texts", "signatures"):
+    if decide not in (None, "texts", "signatures"):
         raise ValueError(f'decide is "texts" or "signatures", not {decide!r}')
 
     def values_of(side: Any, opened: _Opened | None) -> Values:
         if opened is None and _are_values(side):
             return Values.of(side)
         texts = side if opened is None else opened.how.column(opened.table, str(text))
-        return make_values(texts, k=k, b=b, scheme=scheme, lexicon=lexicon, shingles=shingles or multiset or containment, decide=decide, jobs=jobs, progress=progress)
+        return make_values(texts, k=k, b=b, scheme=scheme, lexicon=lexicon, shingles=shingles or multiset or containment, decide=way, jobs=jobs, progress=progress)
 
     records, against = _listed(records), None if against is None else _listed(against)
     opened = _open(records, text, id)
@@ -265,9 +265,11 @@ def dedupe(records: Any, threshold: float = DEFAULT.threshold, *, text: str | No
         raise ValueError(f"the table has a column {min(taken)!r} already")
     numbers = opened is None and _are_values(records)
     other = None if against is None else _open(against, text)
+    only_values = numbers or against is not None and other is None and _are_values(against)
+    way = "signatures" if only_values else decide or "texts"
     values, others = values_of(records, opened), None if against is None else values_of(against, other)
-    if others is not None and bool(values.many.evidence) != bool(others.many.evidence):
-        raise TypeError('texts cannot decide where one side has only values: say decide="signatures"')
+    if decide == "texts" and only_values and not values.many.evidence:
+        raise TypeError("texts cannot decide where one side has only values")
     kept = keep(values, threshold, others, multiset=multiset, containment=containment, nearest=nearest, contained=contained,
                 jobs=jobs, memory=memory)
     if opened is None:
