@@ -532,7 +532,8 @@ command_dedupe(void)
 	}
 	clusters = find_clusters(session, corpus, NULL, taken.keeper);
 	drop(session, report, corpus, corpus, &clusters, "duplicate", goes);
-	files_mark(corpus->files, goes);
+	if (!corpus->signatures)
+		files_mark(corpus->files, goes);
 	if (report != NULL && fclose(report) != 0)
 		fail(EXIT_INPUT, "could not write \"%s\": %s", options.report, strerror(errno));
 	if (corpus->signatures)

@@ -279,7 +279,7 @@ write_clusters(Pairs *pairs)
 	uint64_t sizes = pairs->size.length / sizeof(uint32_t);
 	Buffer line = {0};
 	uint64_t next = 0;
-	neardup_edge member;
+	neardup_edge member = {0};
 
 	for (uint64_t i = 0; i <= pairs->count; i++)
 	{

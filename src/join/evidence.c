@@ -129,13 +129,13 @@ drop(Judge *judge, KeptSet *set)
 	set->documents = NULL;
 }
 
-/* Frees all sets but two. */
+/* Frees all sets but two, which may be NULL. */
 static void
 drop_others(Judge *judge, const KeptSet *one, const KeptSet *other)
 {
-	for (KeptSet *set = judge->slot; set <= judge->slot + judge->slots; set++)
-		if (set != one && set != other)
-			drop(judge, set);
+	for (size_t i = 0; i <= judge->slots; i++)
+		if (&judge->slot[i] != one && &judge->slot[i] != other)
+			drop(judge, &judge->slot[i]);
 }
 
 /* Returns the set of a document, in memory until another one than `held` is needed. */

@@ -40,7 +40,6 @@ FUNCTION(neardup_hamming_distance);
 FUNCTION(neardup_is_similar);
 FUNCTION(neardup_is_within);
 FUNCTION(neardup_containment_minhash);
-FUNCTION(neardup_cosine_similarity_simhash);
 FUNCTION(neardup_signature_cmp);
 FUNCTION(neardup_signature_hash);
 FUNCTION(neardup_signature_hash_extended);
@@ -287,7 +286,6 @@ use_signatures(Datum x, Datum y, const Numbers *n)
 	require_similarity(call2(neardup_signature_distance, x, y));
 	if (!any_bytes && is_minhash(x))
 		require_similarity(call2(neardup_containment_minhash, x, y));
-	call2(neardup_cosine_similarity_simhash, x, y);
 	call1(neardup_signature_hash, x);
 	call2(neardup_signature_hash_extended, x, Int64GetDatum(n->any));
 	call2(neardup_signature_apply_typmod, x, Int32GetDatum(n->any));

@@ -86,7 +86,7 @@ my @shared = (
 		'[["resemblance", neardup.similarity(*(neardup.shingles(texts[ids.index(i)]) for i in (3, 503)))]]', 'compare 3.txt 503.txt | head -n 1' ],
 	[ 'pairs', "a, b, similarity FROM neardup_pairs('SELECT id, to_minhash(body) FROM sorted ORDER BY id', 0.8)", '((ids[a], ids[b], s) for a, b, s in neardup.pairs(texts, DEFAULT.threshold))', 'pairs --id id texts.csv' ],
 	[ 'clusters', "id, keeper, similarity FROM neardup_clusters('SELECT id, to_minhash(body) FROM sorted ORDER BY id', 0.8) WHERE id <> keeper",
-		'((i, ids[k], s) for i, k, s in zip(ids, *neardup.clusters(texts, DEFAULT.threshold)) if k != neardup.NO_KEEPER and ids[k] != i)', q{dedupe --id id --report report texts.csv >kept; sed 's/.duplicate$//' report} ]);
+		'((i, ids[k], s) for i, k, s in zip(ids, *neardup.clusters(texts, DEFAULT.threshold)) if k != neardup.NO_KEEPER and ids[k] != i)', q{dedupe --decide signatures --id id --report report texts.csv >kept; cut -f 1-3 report} ]);
 
 # Orders lines, whose numbers at the end have as many digits.
 sub plain

@@ -29,7 +29,7 @@ my $setup = q{
 	CREATE INDEX ON guarded USING neardup (sig);
 	CREATE INDEX ON guarded USING neardup (finger) WHERE id > 0;
 	CREATE INDEX ON guarded USING neardup (to_minhash(body, 64, 8));
-	CREATE INDEX ON guarded (bag);
+	CREATE INDEX ON guarded USING hash (bag);
 	CREATE TABLE parts (part int, body text, sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED) PARTITION BY LIST (part);
 	CREATE TABLE part_1 PARTITION OF parts FOR VALUES IN (1);
 	CREATE INDEX ON parts USING neardup (sig);

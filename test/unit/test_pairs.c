@@ -273,11 +273,11 @@ chains_are_connected(void)
 
 /* An EdgeSink. */
 static bool
-note_edge(void *state, const Edge *edge)
+note_edge(void *state, const LongEdge *edge)
 {
 	Found *found = state;
 
-	found->wrong += ((uint64_t) edge->second << 32 | edge->first) < found->sum;
+	found->wrong += (edge->second << 32 | edge->first) < found->sum;
 	found->sum = (uint64_t) edge->second << 32 | edge->first;
 	return ++found->pairs != 40000;
 }
@@ -290,7 +290,7 @@ edges_are_sorted(uint32_t count, size_t most, uint64_t given)
 	size_t before = host_memory;
 
 	for (uint32_t i = 0; i < count; i++)
-		edges_add(&edges, (Edge){random_below(1000), random_below(1000), 0.5});
+		edges_add(&edges, (LongEdge){random_below(1000), random_below(1000), 0.5});
 	edges_give(&edges, note_edge, &found);
 	CHECK(found.pairs == given && found.wrong == 0);
 	CHECK(host_memory == before);
