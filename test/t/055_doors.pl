@@ -210,7 +210,7 @@ sub lines_of_parts
 
 		$lines .= ($question eq 'pairs' ? $parts->($all, $blocks * ($blocks + 1) / 2) . " | sort -r >$out\n"
 			: $question eq 'pairs_against' ? $parts->("$a $against", $blocks) . " >$out\n"
-			: $question =~ /held/ ? "neardup dedupe $how $nearest --report report $a $against >kept; sed -n 's/.against\$//p' report >$out\n"
+			: $question =~ /held/ ? "neardup dedupe $how $nearest --report report $a $against >kept; sed -n 's/.against.*//p' report >$out\n"
 			: $measure =~ /c/ ? "neardup clusters $how $nearest $all >$out\n"
 			: "neardup keepers -m $memory $nearest $all $number-pairs-$door >$out\n");
 	}
