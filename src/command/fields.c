@@ -119,8 +119,8 @@ is_path(int i)
 }
 
 /*
- * Notes that the last record has a field.  Returns whether its value counts: one whose own name is
- * that of the field does instead of one within others.  Only texts of several elements are joined.
+ * Notes that the last record has a field.  Returns whether its value counts: a field that has the
+ * whole path as its name counts instead of a nested one.  Only texts of several elements are joined.
  */
 static bool
 note_field(Batch *batch, int i, const JsonValue *value)

@@ -59,7 +59,7 @@ note(Seen *seen, uint64_t hash)
 	int part;
 	uint64_t *slot;
 
-	/* One to one, but for 0, which is free. */
+	/* Different hashes have different keys, except that 0, which marks a free slot, becomes 1. */
 	key = (key ^ key >> 32) * seen->secret[1];
 	key += key == 0;
 	part = key >> 56;

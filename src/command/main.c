@@ -406,7 +406,7 @@ check_options(const bool *given, const char *command)
 		fail(EXIT_USAGE, "--format records is for records, not for --input files");
 }
 
-/* Returns names, and behind them those of --files-from, which lines or zero bytes end. */
+/* Returns names, and behind them the names that the file of --files-from has, one a line. */
 static char **
 read_list(char **names)
 {

@@ -20,7 +20,7 @@ static const char signature[] = "PGCOPY\n\377\r\n";
 
 /* ---- Names ---------------------------------------------------------------- */
 
-/* Returns the files of a name, or those of a pattern such as 's/x.*', in order. */
+/* Returns the file of a name, or the files that match a pattern such as 's/x.*', in order. */
 char **
 files_of(const char *name)
 {
@@ -76,7 +76,7 @@ static void __attribute__((noreturn)) fail_record(const Reader *reader, const ch
 		 reader->file, message);
 }
 
-/* Returns whether the file has so many more bytes, and has them in memory. */
+/* Returns whether the file has `count` more bytes, which are in memory then. */
 static bool
 has_bytes(Reader *reader, size_t count)
 {

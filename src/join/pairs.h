@@ -6,8 +6,8 @@
  * rows.  A value is a signature or a set.  Documents that outgrow memory go to temporary files.
  *
  * Signatures only estimate.  Where sets belong to them, the evidence, pairs that may be similar are
- * candidates, and their sets decide: exactly, but for the pairs that are no candidates, one in
- * 30,000 of those that lie just at the threshold.
+ * candidates, and their sets decide.  Then the answer is exact, except that one in 30,000 of the
+ * pairs just at the threshold is no candidate.
  *
  * pairs_join() passes the pairs of similar documents of one list or two.  It makes a join, of
  * signatures or of sets, in memory or by way of files, which is done in parts.  A runner may give

@@ -194,7 +194,7 @@ answer_row(Keepers *keepers)
 	keepers->answered = true;
 }
 
-/* Answers for a row that equals the one whose keepers before it were offered. */
+/* Answers for a row that equals another one, after the keepers before it were offered. */
 static void
 answer_equal(Keepers *keepers, uint64_t row)
 {

@@ -5,6 +5,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { done, skip, test } from './tap.mjs'
 
 const PACKAGES = ['esbuild@0.25', 'vite@6', 'typescript@5']
 const NODES = [18, 22]
@@ -15,25 +16,12 @@ const npm = (...options) => run('npm', ...options, '--no-audit', '--no-fund', '-
 const write = (name, text) => writeFileSync(join(folder, name), text)
 const SAYS = "const values = neardup.minhash(['one two three', 'One, two three!'])\nconsole.log(neardup.pairs(values, .9).length, neardup.editDistance('kitten', 'sitting'))\n"
 const SAID = '1 3\n'
-let tests = 0
-
-function test(name, body) {
-	tests++
-	try {
-		body()
-		console.log(`ok ${tests} - ${name}`)
-	} catch (error) {
-		process.exitCode = 1
-		console.log(`not ok ${tests} - ${name}\n# ${String(error.stack + (error.stderr ?? '')).replaceAll('\n', '\n# ')}`)
-	}
-}
-
 function installed(...packages) {
 	try {
 		npm('install', ...packages)
 		return true
 	} catch (error) {
-		console.log(`ok ${++tests} - # skip npm did not install ${packages}`)
+		skip(`npm did not install ${packages}`)
 		return false
 	}
 }
@@ -83,4 +71,4 @@ if (installed(...PACKAGES)) {
 	})
 }
 rmSync(folder, { recursive: true })
-console.log(`1..${tests}`)
+done()

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { pathToFileURL } from 'node:url'
+import { done, test } from './tap.mjs'
 
 const [folder, command] = process.argv.slice(2)
 const { load, NeardupError, NO_KEEPER } = await import(`${pathToFileURL(folder)}/node.mjs`)
@@ -12,19 +13,6 @@ const SCRIPTS = [0x61, 0xC0, 0x3B1, 0x430, 0x5D0, 0x627, 0x905, 0xE01, 0x1780, 0
 const texts = Array.from({ length: 700 }, (_, i) => Array.from({ length: i % 90 }, (_, w) =>
 	Array.from({ length: 2 + (i + w) % 7 }, (_, c) => String.fromCodePoint(SCRIPTS[(i + (w >> 3)) % SCRIPTS.length] + (i * 31 + w * w * 7 + c * 5) % 24)).join('')).join(" ,"))
 const records = texts.map((text, id) => JSON.stringify({ id, text })).join('\n')
-let tests = 0
-
-function test(name, body) {
-	tests++
-	try {
-		body()
-		console.log(`ok ${tests} - ${name}`)
-	} catch (error) {
-		process.exitCode = 1
-		console.log(`not ok ${tests} - ${name}\n# ${String(error.stack).replaceAll('\n', '\n# ')}`)
-	}
-}
-
 function ofCommand(...options) {
 	const lines = execFileSync(command, ['sign', '--id', 'id', ...options], { input: records, encoding: 'utf8', maxBuffer: 1 << 28 })
 
@@ -85,4 +73,4 @@ test('what is refused', () => {
 	assert.equal(neardup.minhash('a b c').length, 76)
 })
 
-console.log(`1..${tests}`)
+done()
