@@ -235,10 +235,11 @@ typedef struct GuardCheck
 	TupleTableSlot *row;
 	bool stored; /* else it is about to be */
 	Unfinished unfinished;
-	GuardValues values; /* of the row */
-	EState *state;      /* for expressions; NULL until one is needed */
-	List *prepared;     /* expressions */
-	int barred;         /* groups that the row may not join, and their numbers */
+	TransactionId later; /* it and those that follow began after the row was stored, or 0 */
+	GuardValues values;  /* of the row */
+	EState *state;       /* for expressions; NULL until one is needed */
+	List *prepared;      /* expressions */
+	int barred;          /* groups that the row may not join, and their numbers */
 	Datum *bar;
 } GuardCheck;
 

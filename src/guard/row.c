@@ -106,6 +106,7 @@ typedef struct UnsureRow
 	Oid trigger;
 	Oid table;
 	ItemPointerData tid;
+	TransactionId later; /* as in the check */
 } UnsureRow;
 
 static List *unsure; /* in the transaction's context */
@@ -130,7 +131,7 @@ keep_unsure(const GuardCheck *check)
 		RegisterXactCallback(forget_unsure, NULL);
 	registered = true;
 	*row = (UnsureRow){check->data->tg_trigger->tgoid, RelationGetRelid(check->data->tg_relation),
-					   check->row->tts_tid};
+					   check->row->tts_tid, check->later};
 	unsure = lappend(unsure, row);
 	MemoryContextSwitchTo(old_context);
 }
@@ -144,7 +145,7 @@ look_again(UnsureRow unsure_row, Oid function)
 	TriggerData data = {.tg_relation = table,
 						.tg_trigslot = row,
 						.tg_event = TRIGGER_EVENT_INSERT | TRIGGER_EVENT_ROW};
-	GuardCheck check = {.data = &data, .row = row, .stored = true};
+	GuardCheck check = {.data = &data, .row = row, .stored = true, .later = unsure_row.later};
 
 	if (table->trigdesc != NULL)
 		check.trigger = guard_trigger(unsure_row.trigger, table, function);

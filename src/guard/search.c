@@ -310,6 +310,20 @@ typedef struct Found
 	ItemPointerData tid;
 } Found;
 
+/*
+ * Does the transaction that made a similar row look after this check, and see the new row?  So do
+ * those of deferred guards, and those that began to write when the new row had been looked for.
+ */
+static bool
+looks_later(const GuardCheck *check, const GuardHit *hit)
+{
+	if (hit->place->side != &check->rule->side[0])
+		return false;
+	return check->unfinished == UNFINISHED_IGNORE ||
+		(TransactionIdIsValid(check->later) &&
+		 !TransactionIdPrecedes(hit->transaction, check->later));
+}
+
 /* A GuardVisitor: looks for a row that is there to stay. */
 static GuardStep
 look(GuardCheck *check, const GuardHit *hit, void *state)
@@ -319,10 +333,10 @@ look(GuardCheck *check, const GuardHit *hit, void *state)
 	Found *found = state;
 
 	found->stays = !TransactionIdIsValid(hit->transaction);
-	/* A transaction that deletes a row, or writes to the other table, is waited for in any case. */
-	if (!found->stays &&
-		(check->unfinished != UNFINISHED_IGNORE || hit->place->side != &check->rule->side[0] ||
-		 !made))
+	/* One that deletes a row is waited for in any case; and the oldest first, as all others do. */
+	if (!found->stays && !(made && looks_later(check, hit)) &&
+		(!TransactionIdIsValid(found->transaction) ||
+		 TransactionIdPrecedes(hit->transaction, found->transaction)))
 		*found = (Found){false, hit->transaction, made ? snapshot->speculativeToken : 0,
 						 hit->place->table, hit->row->tts_tid};
 	return found->stays ? STEP_OUT : STEP_ON;
@@ -341,7 +355,11 @@ wait_for(Found *found)
 	table_close(table, NoLock);
 }
 
-/* Returns whether there is a row that is similar to the new one. */
+/*
+ * Returns whether there is a row that is similar to the new one.  If the new row is stored, only
+ * transactions of the first look are waited for: else sessions that try again and again could
+ * keep each other waiting in circles, and none would ever commit.
+ */
 GuardAnswer
 guard_search(GuardCheck *check)
 {
@@ -354,6 +372,8 @@ guard_search(GuardCheck *check)
 			return ANSWER_SIMILAR;
 		if (!TransactionIdIsValid(found.transaction))
 			return ANSWER_NONE;
+		if (check->stored && !TransactionIdIsValid(check->later))
+			check->later = ReadNextTransactionId();
 		if (check->unfinished == UNFINISHED_TELL)
 			return ANSWER_UNSURE;
 		wait_for(&found);
