@@ -38,23 +38,13 @@ CREATE FUNCTION neardup_require_trust(relation pg_catalog.regclass, trust boolea
 COMMENT ON FUNCTION neardup_require_trust(pg_catalog.regclass, boolean, boolean) IS
 	'raises an error if a superuser would run code of a table that a role without superuser owns';
 
-CREATE FUNCTION neardup_guard_counts(
-	OUT trigger pg_catalog.oid, OUT passed bigint, OUT refused bigint, OUT reported bigint, OUT grouped bigint,
-	OUT last_passed pg_catalog.timestamptz, OUT last_refused pg_catalog.timestamptz, OUT last_reported pg_catalog.timestamptz, OUT last_grouped pg_catalog.timestamptz
-) RETURNS SETOF pg_catalog.record
-	AS 'MODULE_PATHNAME', 'neardup_guard_counts'
-	LANGUAGE C VOLATILE STRICT;
-COMMENT ON FUNCTION neardup_guard_counts() IS 'what the triggers of this database did since the server started';
-
 CREATE VIEW neardup_guards AS
 SELECT t.tgrelid::pg_catalog.regclass AS guarded, t.tgname AS name,
-	pg_catalog.regexp_replace(pg_catalog.pg_get_triggerdef(t.oid), '^.*? EXECUTE (FUNCTION|PROCEDURE) ', '') AS rule, t.tgenabled AS enabled,
-	coalesce(c.passed, 0) AS passed, coalesce(c.refused, 0) AS refused, coalesce(c.reported, 0) AS reported, coalesce(c.grouped, 0) AS grouped,
-	c.last_passed, c.last_refused, c.last_reported, c.last_grouped
-FROM pg_catalog.pg_trigger AS t LEFT JOIN @extschema@.neardup_guard_counts() AS c ON c.trigger OPERATOR(pg_catalog.=) t.oid
+	pg_catalog.regexp_replace(pg_catalog.pg_get_triggerdef(t.oid), '^.*? EXECUTE (FUNCTION|PROCEDURE) ', '') AS rule, t.tgenabled AS enabled
+FROM pg_catalog.pg_trigger AS t
 WHERE t.tgfoid OPERATOR(pg_catalog.=) '@extschema@.neardup_guard_row'::pg_catalog.regproc AND t.tgparentid OPERATOR(pg_catalog.=) 0::pg_catalog.oid
 	-- One of the triggers of each guard: for each row, not on deletions, and not only before inserts.
 	AND (t.tgtype OPERATOR(pg_catalog.&) 9::smallint) OPERATOR(pg_catalog.=) 1::smallint
 	AND (t.tgtype OPERATOR(pg_catalog.&) 18::smallint) OPERATOR(pg_catalog.<>) 2::smallint;
-COMMENT ON VIEW neardup_guards IS 'the guards, and what they did since the server started';
+COMMENT ON VIEW neardup_guards IS 'the guards of all tables';
 GRANT SELECT ON neardup_guards TO PUBLIC;

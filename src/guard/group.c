@@ -244,8 +244,6 @@ guard_place_row(GuardCheck *check)
 	{
 		lock_scope(check);
 		group = find_group(check, key);
-		guard_count(check->rule,
-					guard_is_among(column, group, &key, 1) ? GUARD_PASSED : GUARD_GROUPED);
 		remember(check, group);
 	}
 	return heap_modify_tuple_by_cols(row, RelationGetDescr(data->tg_relation), 1, &number, &group,

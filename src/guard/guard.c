@@ -222,7 +222,7 @@ create_trigger(const Guard *guard, const char *label, const char *events, const 
 							 quote_identifier(schema), guard_arguments(&guard->options)));
 }
 
-/* Creates the triggers of a guard, or replaces the guard itself, which keeps its counts. */
+/* Creates the triggers of a guard, or replaces the guard itself. */
 static void
 create_triggers(const Guard *guard)
 {

@@ -132,8 +132,6 @@ typedef struct GuardPlace
 	List *leads;           /* on a row: it leads a group */
 } GuardPlace;
 
-typedef struct GuardCounts GuardCounts;
-
 /* A guard, as a session keeps it until one of its tables changes. */
 struct GuardRule
 {
@@ -156,7 +154,6 @@ struct GuardRule
 	GuardSide side[2]; /* that of the guarded table; the other table, or InvalidOid */
 	bool asks_right;   /* who writes a row must have the right to read the other table */
 	HTAB *place;
-	GuardCounts *counts;
 	SPIPlanPtr hand_on; /* places the members of a group again; NULL: not yet prepared */
 	SPIPlanPtr bound;   /* finds the groups of rows that are judged; the same */
 	SPIPlanPtr follow;  /* places rows that are judged the same again; the same */
@@ -330,20 +327,6 @@ extern bool guard_has_leader(GuardCheck *check, Datum group);
 /* ---- Messages (report.c) ----------------------------------------------------------- */
 
 extern Datum guard_key_text(const GuardPlace *place, TupleTableSlot *row);
-extern void guard_report(const GuardCheck *check, const GuardHit *hit, int level);
-
-/* ---- Counts (counts.c) --------------------------------------------------------------- */
-
-/* What happens to a row that is compared. */
-typedef enum GuardEvent
-{
-	GUARD_PASSED,
-	GUARD_REFUSED,
-	GUARD_REPORTED, /* let in, with a notice or a record */
-	GUARD_GROUPED,  /* let in, into a group that was there */
-	GUARD_EVENTS
-} GuardEvent;
-
-extern void guard_count(GuardRule *rule, GuardEvent event);
+extern void guard_report(const GuardCheck *check, const GuardHit *hit);
 
 #endif

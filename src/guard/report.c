@@ -156,6 +156,13 @@ row_json(const GuardRule *rule, const GuardPlace *place, TupleTableSlot *row)
 
 /* ---- Messages ----------------------------------------------------------------------------------- */
 
+/* Is a similar row refused? */
+static bool
+refuses(const GuardRule *rule)
+{
+	return rule->action == ACTION_REJECT || rule->action == ACTION_SKIP;
+}
+
 /* Returns the detail of a report, or NULL. */
 static const char *
 detail_of(const GuardCheck *check, const GuardHit *hit)
@@ -203,20 +210,20 @@ detail_of(const GuardCheck *check, const GuardHit *hit)
 						 tells ? psprintf("has %s %.3f", noun, hit->similarity) : "is similar",
 						 row[1], table != NULL ? psprintf(" of table \"%s\"", table) : "",
 						 hit->same_statement ? " of the same statement" : "");
-	if (rule->action == ACTION_REJECT || rule->action == ACTION_SKIP)
+	if (refuses(rule))
 		appendStringInfo(&text, "%sGuard \"%s\" refuses rows with %s %g or more.",
 						 text.len > 0 ? " " : "", rule->name, noun, rule->threshold);
 	return text.len > 0 ? text.data : NULL;
 }
 
-/* Reports the row that is similar to the new one. */
+/* Refuses a row, or reports it, because of the row that is similar. */
 void
-guard_report(const GuardCheck *check, const GuardHit *hit, int level)
+guard_report(const GuardCheck *check, const GuardHit *hit)
 {
 	Relation table = check->data->tg_relation;
 	const char *detail = detail_of(check, hit);
 
-	ereport(level,
+	ereport(refuses(check->rule) ? ERROR : NOTICE,
 			(errcode(ERRCODE_EXCLUSION_VIOLATION),
 			 errmsg("row of table \"%s\" is a near-duplicate", RelationGetRelationName(table)),
 			 detail != NULL ? errdetail("%s", detail) : 0,

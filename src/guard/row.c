@@ -66,14 +66,10 @@ is_unchanged(GuardCheck *check)
 static void
 act(GuardCheck *check, GuardHit *hit)
 {
-	GuardAction action = check->rule->action;
-	bool refuses = action == ACTION_REJECT || action == ACTION_SKIP;
-
-	guard_count(check->rule, refuses ? GUARD_REFUSED : GUARD_REPORTED);
-	if (action == ACTION_LOG)
+	if (check->rule->action == ACTION_LOG)
 		guard_record(check, hit);
 	else
-		guard_report(check, hit, refuses ? ERROR : NOTICE);
+		guard_report(check, hit);
 	ExecDropSingleTupleTableSlot(hit->row);
 }
 
@@ -89,8 +85,6 @@ search_and_act(GuardCheck *check)
 		;
 	if (answer == ANSWER_SIMILAR)
 		act(check, &hit);
-	else if (answer == ANSWER_NONE)
-		guard_count(check->rule, GUARD_PASSED);
 	return answer;
 }
 
@@ -226,11 +220,7 @@ guard_row(GuardCheck *check)
 	else if (check->stored)
 		check_stored(check);
 	else if (guard_begin_search(check) && guard_search(check) != ANSWER_NONE)
-	{
-		/* The row is skipped. */
-		guard_count(check->rule, GUARD_REFUSED);
-		result = NULL;
-	}
+		result = NULL; /* the row is skipped */
 	if (check->state != NULL)
 		FreeExecutorState(check->state);
 	return result;

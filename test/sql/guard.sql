@@ -392,27 +392,17 @@ INSERT INTO feed VALUES (3, words(70, 9)), (63, words(71)) ON CONFLICT DO NOTHIN
 SELECT id, right(body, 20) FROM feed WHERE id IN (1, 3, 63);
 -- An update is refused, as there is no row to skip.
 UPDATE feed SET body = words(71, 1) WHERE id = 1;
--- Skipped rows count as refused ones.
-BEGIN;
-SELECT passed, refused FROM neardup_guards \gset
-INSERT INTO feed VALUES (80, words(80)), (81, words(80, 1)), (82, words(80, 2)), (83, words(83));
-SELECT name, passed - :passed AS passed, refused - :refused AS refused, reported FROM neardup_guards;
-ROLLBACK;
--- A guard that is renamed remains one, and one that is changed keeps its counts.
+-- A guard that is renamed remains one.
 ALTER TRIGGER near ON feed RENAME TO nearly;
-SELECT passed, refused FROM neardup_guards \gset
 INSERT INTO feed VALUES (80, words(80)), (81, words(80, 1));
-SELECT name, passed - :passed AS passed, refused - :refused AS refused FROM neardup_guards;
 SELECT neardup_guard('feed', name => 'nearly', threshold => 0.8);
-INSERT INTO feed VALUES (82, words(80, 2)), (83, words(83));
-SELECT name, passed - :passed AS passed, refused - :refused AS refused FROM neardup_guards;
+INSERT INTO feed VALUES (82, words(80, 2)), (83, words(83)) RETURNING id;
 SELECT tgname FROM pg_trigger WHERE tgrelid = 'feed'::regclass ORDER BY 1;
 ALTER TRIGGER nearly_before ON feed RENAME TO alpha;
 INSERT INTO feed VALUES (84, words(80, 4));
 SELECT neardup_guard('feed', name => 'nearly', action => 'warn');
 SELECT tgname FROM pg_trigger WHERE tgrelid = 'feed'::regclass ORDER BY 1;
 INSERT INTO feed VALUES (84, words(80, 4));
-SELECT name, passed - :passed AS passed, refused - :refused AS refused, reported FROM neardup_guards;
 DELETE FROM feed WHERE id >= 80;
 -- Two guards with the same arguments keep their own helpers.
 SELECT neardup_guard('feed', 'sig', 0.9, 'skip', name => 'one'), neardup_guard('feed', 'sig', 0.9, 'skip', name => 'two');

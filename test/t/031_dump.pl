@@ -100,7 +100,6 @@ foreach my $how ('--disable-triggers', '--no-comments')
 	$node->safe_psql('there', 'REFRESH MATERIALIZED VIEW pairs; DELETE FROM review r USING review s WHERE r.row_key = s.row_key AND r.resembles = s.resembles AND r.ctid > s.ctid');
 	is($node->safe_psql('there', $contents), $before, "data only $how: the same contents") if $how =~ /disable/;
 	is($node->safe_psql('there', 'SELECT count(*) FROM guarded'), '300', "data only $how: all rows");
-	is($node->safe_psql('there', 'SELECT sum(passed + reported) > 0 FROM "Near Dup".neardup_guards'), $how =~ /disable/ ? 'f' : 't', "data only $how: whether the guards fired");
 	is($node->safe_psql('there', q{SELECT string_agg(DISTINCT problem, ' ') FROM "Near Dup".neardup_guard_violations('parts')}), '', "data only $how: nothing violates a guard");
 }
 $node->stop;

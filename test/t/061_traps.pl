@@ -223,7 +223,7 @@ my @own = (
 		"UPDATE public.guarded_$_ SET body = body OPERATOR(pg_catalog.||) ' seven'", "DELETE FROM public.guarded_$_") } sort keys %options),
 	"CREATE TABLE public.alone (sig ext.minhash, EXCLUDE USING neardup (ext.near(sig, 0.9::float8) WITH OPERATOR(ext.&&)))",
 	"INSERT INTO public.alone SELECT sig FROM public.docs LIMIT 1",
-	"SELECT * FROM ext.neardup_guards", "SELECT * FROM ext.neardup_indexes", "SELECT * FROM ext.neardup_progress()", "SELECT * FROM ext.neardup_guard_counts()",
+	"SELECT * FROM ext.neardup_guards", "SELECT * FROM ext.neardup_indexes", "SELECT * FROM ext.neardup_progress()",
 	(map { "SELECT * FROM ext.neardup_guard_violations('public.guarded_$_'::regclass)" } sort keys %options));
 
 

@@ -154,7 +154,7 @@ my @short = (
 	qr/^(similarity|is_similar|is_comparable|containment|cardinality)\((minhash|simhash)/,
 	qr/^(shingle_lexicon_\w+|lexicon_info)\(/,
 	qr/^(lsh_\w+|show_signature)\(/,
-	qr/^neardup_(explain|index_status|progress|guard_counts|require_trust|handler|support|ball_sel|ball_joinsel|guard_row)\(/,
+	qr/^neardup_(explain|index_status|progress|require_trust|handler|support|ball_sel|ball_joinsel|guard_row)\(/,
 	qr/^shingles_(eq|ne|hash|hash_extended)\(/,
 	# This runs statements of PostgreSQL.
 	qr/^neardup_guard\(/,

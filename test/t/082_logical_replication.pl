@@ -48,11 +48,12 @@ like($subscriber->safe_psql('postgres', 'SELECT neardup_check(index_name) FROM n
 
 # A guard that always fires reports what is replicated.
 $subscriber->safe_psql('postgres', q{
-	SELECT neardup_guard('ordinary', name => 'no_copies', action => 'warn');
+	CREATE TABLE copies (row_key bigint, resembles bigint);
+	SELECT neardup_guard('ordinary', name => 'no_copies', action => 'log', record_in => 'copies');
 	ALTER TABLE ordinary ENABLE ALWAYS TRIGGER no_copies});
 $publisher->safe_psql('postgres', 'INSERT INTO ordinary (id, body) SELECT 502, body FROM ordinary WHERE id = 4');
 $publisher->wait_for_catchup('texts');
-is($subscriber->safe_psql('postgres', 'SELECT reported FROM neardup_guards'), '1', 'a guard that always fires reports it');
+is($subscriber->safe_psql('postgres', 'SELECT row_key FROM copies'), '502', 'a guard that always fires records it');
 
 $subscriber->safe_psql(
 	'postgres', q{
