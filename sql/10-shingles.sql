@@ -93,6 +93,20 @@ CREATE FUNCTION shingle_hashes(shingles) RETURNS bigint[]
 COMMENT ON FUNCTION shingle_hashes(shingles) IS
 	'the distinct hashes of a set, ascending';
 
+CREATE FUNCTION shingles_of_bytea(pg_catalog.bytea) RETURNS shingles
+	AS 'MODULE_PATHNAME', 'neardup_shingles_of_bytea'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION shingles_of_bytea(pg_catalog.bytea) IS
+	'implementation of a cast';
+
+CREATE CAST (pg_catalog.bytea AS shingles) WITH FUNCTION shingles_of_bytea(pg_catalog.bytea);
+COMMENT ON CAST (pg_catalog.bytea AS shingles) IS
+	'a value in binary format, as clients send it';
+
+CREATE CAST (shingles AS pg_catalog.bytea) WITH FUNCTION shingles_send(shingles);
+COMMENT ON CAST (shingles AS pg_catalog.bytea) IS
+	'the binary format';
+
 CREATE CAST (bigint[] AS shingles) WITH FUNCTION to_shingles(bigint[]) AS ASSIGNMENT;
 COMMENT ON CAST (bigint[] AS shingles) IS
 	'the set of the given 64-bit hashes (scheme hashes)';

@@ -132,6 +132,20 @@ COMMENT ON FUNCTION cardinality(minhash) IS
 
 -- ---- Casts ------------------------------------------------------------------
 
+CREATE FUNCTION minhash_of_bytea(pg_catalog.bytea) RETURNS minhash
+	AS 'MODULE_PATHNAME', 'neardup_minhash_of_bytea'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_of_bytea(pg_catalog.bytea) IS
+	'implementation of a cast';
+
+CREATE CAST (pg_catalog.bytea AS minhash) WITH FUNCTION minhash_of_bytea(pg_catalog.bytea);
+COMMENT ON CAST (pg_catalog.bytea AS minhash) IS
+	'a value in binary format, as clients send it';
+
+CREATE CAST (minhash AS pg_catalog.bytea) WITH FUNCTION minhash_send(minhash);
+COMMENT ON CAST (minhash AS pg_catalog.bytea) IS
+	'the binary format';
+
 CREATE FUNCTION minhash_of_bit(bit) RETURNS minhash
 	AS 'MODULE_PATHNAME', 'neardup_minhash_of_bit'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

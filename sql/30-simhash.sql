@@ -96,6 +96,20 @@ COMMENT ON FUNCTION to_simhash(shingles, int) IS
 
 -- ---- Casts ------------------------------------------------------------------
 
+CREATE FUNCTION simhash_of_bytea(pg_catalog.bytea) RETURNS simhash
+	AS 'MODULE_PATHNAME', 'neardup_simhash_of_bytea'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_of_bytea(pg_catalog.bytea) IS
+	'implementation of a cast';
+
+CREATE CAST (pg_catalog.bytea AS simhash) WITH FUNCTION simhash_of_bytea(pg_catalog.bytea);
+COMMENT ON CAST (pg_catalog.bytea AS simhash) IS
+	'a value in binary format, as clients send it';
+
+CREATE CAST (simhash AS pg_catalog.bytea) WITH FUNCTION simhash_send(simhash);
+COMMENT ON CAST (simhash AS pg_catalog.bytea) IS
+	'the binary format';
+
 CREATE FUNCTION simhash_of_bit(bit) RETURNS simhash
 	AS 'MODULE_PATHNAME', 'neardup_simhash_of_bit'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

@@ -108,6 +108,23 @@ message_refuse(StringInfo message, const FormReader *reader, const char *type)
 	binary_invalid(type, reader->defect);
 }
 
+/* Returns the value whose binary format is the argument, a bytea, as a receive function reads it. */
+Datum
+value_of_bytea(FunctionCallInfo fcinfo, PGFunction receive)
+{
+	bytea *bytes = PG_GETARG_BYTEA_PP(0);
+	StringInfoData message = {.data = VARDATA_ANY(bytes), .len = VARSIZE_ANY_EXHDR(bytes)};
+	Datum value = DirectFunctionCall3(receive, PointerGetDatum(&message),
+									  ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+
+	if (message.cursor != message.len)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("incorrect binary data format")));
+	PG_FREE_IF_COPY(bytes, 0);
+	return value;
+}
+
 /* ---- Sending ------------------------------------------------------------ */
 
 /* Begins a value in binary format, behind its varlena header. */

@@ -21,6 +21,7 @@ extern FormReader message_reader(StringInfo message);
 extern void message_end(StringInfo message, const FormReader *reader);
 extern _Noreturn void message_refuse(StringInfo message, const FormReader *reader,
 									 const char *type);
+extern Datum value_of_bytea(FunctionCallInfo fcinfo, PGFunction receive);
 extern _Noreturn void binary_invalid(const char *type, const char *detail);
 
 extern void send_begin(FormWriter *writer);

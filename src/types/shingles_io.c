@@ -225,6 +225,14 @@ neardup_shingles_recv(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(shingles);
 }
 
+/* shingles_of_bytea(bytea) returns shingles */
+PG_FUNCTION_INFO_V1(neardup_shingles_of_bytea);
+Datum
+neardup_shingles_of_bytea(PG_FUNCTION_ARGS)
+{
+	return value_of_bytea(fcinfo, neardup_shingles_recv);
+}
+
 /* Writes a set in binary format. */
 void
 shingles_put(FormWriter *writer, const Shingles *shingles)

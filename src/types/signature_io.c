@@ -119,6 +119,14 @@ neardup_minhash_recv(PG_FUNCTION_ARGS)
 	return signature_recv(fcinfo, SIGNATURE_MINHASH);
 }
 
+/* minhash_of_bytea(bytea) returns minhash */
+PG_FUNCTION_INFO_V1(neardup_minhash_of_bytea);
+Datum
+neardup_minhash_of_bytea(PG_FUNCTION_ARGS)
+{
+	return value_of_bytea(fcinfo, neardup_minhash_recv);
+}
+
 /* simhash_in(cstring, oid, int) returns simhash */
 PG_FUNCTION_INFO_V1(neardup_simhash_in);
 Datum
@@ -133,4 +141,12 @@ Datum
 neardup_simhash_recv(PG_FUNCTION_ARGS)
 {
 	return signature_recv(fcinfo, SIGNATURE_SIMHASH);
+}
+
+/* simhash_of_bytea(bytea) returns simhash */
+PG_FUNCTION_INFO_V1(neardup_simhash_of_bytea);
+Datum
+neardup_simhash_of_bytea(PG_FUNCTION_ARGS)
+{
+	return value_of_bytea(fcinfo, neardup_simhash_recv);
 }

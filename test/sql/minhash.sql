@@ -107,7 +107,8 @@ BEGIN
 	END IF;
 	RETURN result;
 END $$;
-SELECT what, received(hex, 'parsed') FROM (VALUES
+-- A cast from bytea reads the same and refuses the same.
+SELECT what, received(hex, 'parsed'), nullif(message_of(format('SELECT %L::bytea::minhash', '\x' || hex)), received(hex, 'parsed')) AS cast FROM (VALUES
 	('good', '0128001001030000' || '00000007' || 'abcd'),
 	('empty', '0138001001030000' || '00000000' || '0000'),
 	('foreign', '0108001000000000' || '00000000' || 'abcd'),

@@ -104,6 +104,9 @@ SELECT shingles(3) '1/word 3/{}';
 SELECT shingles_send('1/word 3/{}');
 SELECT shingles_send('1/word 3/{-2,3}');
 SELECT shingles_send('1/hashes/{-2,3:258}');
+SELECT bool_and(to_shingles(line)::bytea::shingles = to_shingles(line)) AS same FROM rose;
+SELECT (to_shingles('a b')::bytea || '\x00')::shingles;
+SELECT '\x01'::bytea::shingles;
 -- COPY out and in; values that are truncated, too long, or wrong in any field.
 CREATE FUNCTION receive(image bytea) RETURNS shingles LANGUAGE plpgsql AS $$
 DECLARE

@@ -72,6 +72,8 @@ BEGIN
 END $$;
 SELECT received(encode(simhash_send(sig), 'hex'), 'parsed') = sig::text AS round_trip
 FROM unnest(ARRAY[to_simhash('x'), to_simhash(''), to_simhash('a b', 512)]) AS sig;
+SELECT sig::bytea = simhash_send(sig) AS sent, sig::bytea::simhash = sig AS same FROM unnest(ARRAY[to_simhash('x'), to_simhash('a b', 512)]) AS sig;
+SELECT to_minhash('x')::bytea::simhash;
 SELECT what, received(hex, 'parsed') FROM (VALUES
 	('good', '0100004001010000' || '0123456789abcdef'),
 	('version', '0000004001010000' || '0123456789abcdef'),

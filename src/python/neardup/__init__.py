@@ -2,8 +2,9 @@
 
     table = neardup.dedupe(table, 0.8, text="body", jobs=8)     # of pyarrow, Polars, pandas, DuckDB, datasets, daft, or dicts
 
-A value is `bytes` in the binary format of the SQL types minhash, simhash and shingles: what COPY BINARY, and psycopg with
-binary results, give and take.  Equal bytes are equal values, and the server makes the same ones of the same text.
+A value is `bytes` in the binary format of the SQL types minhash, simhash and shingles: what COPY BINARY and psycopg with
+binary results give and take, and a parameter in `%s::bytea::minhash`.  Equal bytes are equal values, and the server makes
+the same ones of the same text.
 
     signatures = neardup.minhash(texts, jobs=8)          # of an iterable, or of a column where it lies
     neardup.similarity(signatures[0], signatures[1])     # 0.93
