@@ -117,6 +117,10 @@ async def asyncpg_alone() -> None:
     mine = neardup.minhash([NEAR], k=128, b=8)[0]
     check(await connection.fetchval("SELECT id FROM proposals WHERE is_similar(sig, $1::bytea::minhash, 0.5)", bytes(mine)) == 1, "bytes are its parameters")
     check(await connection.fetchval("SELECT sig::bytea FROM proposals WHERE id = 1") == bytes(neardup.minhash([TEXT], k=128, b=8)[0]), "and its results")
+    await connection.set_type_codec("minhash", encoder=bytes, decoder=bytes, format="binary")
+    await connection.execute("CREATE TABLE signed (id int, sig minhash)")
+    await connection.copy_records_to_table("signed", records=[(1, mine), (2, None)])
+    check(await connection.fetchval("SELECT sig FROM signed WHERE is_similar(sig, $1, 1)", mine) == bytes(mine), "with a codec, COPY takes them, and results are bytes")
     await connection.close()
     engine = create_async_engine(f"postgresql+asyncpg:///{NAME}")
     try:
