@@ -43,7 +43,7 @@ _PG_init(void)
 							 &neardup_search, SEARCH_AUTO, search_methods, PGC_USERSET, 0, NULL,
 							 NULL, NULL);
 	DefineCustomBoolVariable("neardup.background",
-							 "Lets background workers do the upkeep of neardup indexes.",
+							 "Lets background workers do the maintenance of neardup indexes.",
 							 "If off, an insert that fills the tail seals it.", &neardup_background,
 							 true, PGC_USERSET, 0, NULL, NULL, NULL);
 

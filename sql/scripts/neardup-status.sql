@@ -147,7 +147,7 @@ WITH RECURSIVE signed AS MATERIALIZED (
 				WHEN min(top) <> min(leaf) THEN format('index %s of %s partitions', min(top)::regclass, count(*))
 				ELSE format('index %s and those of other partitions, %s in all', min(leaf)::regclass, count(*)) END AS title,
 		min(definition) AS definition, string_agg(DISTINCT shape, '; ') AS shape, sum(bytes) AS bytes, sum(segments) AS segments, sum(documents) AS documents,
-		sum(dead) AS dead, sum(tail) AS tail, min(last_upkeep) AS last_upkeep, count(bytes) = count(*) AS known, bool_and(indisvalid) AS valid,
+		sum(dead) AS dead, sum(tail) AS tail, min(last_maintenance) AS last_maintenance, count(bytes) = count(*) AS known, bool_and(indisvalid) AS valid,
 		min(condition) AS condition
 	FROM leaf LEFT JOIN search USING (leaf) GROUP BY key
 ), guard AS (
@@ -241,7 +241,7 @@ WITH RECURSIVE signed AS MATERIALIZED (
 		(3, 'searched by', condition),
 		(4, 'documents', format('%s, %s dead, %s in the tail', to_char(documents - dead, 'FM999,999,999,990'), to_char(dead, 'FM999,999,999,990'), to_char(tail, 'FM999,999,999,990'))),
 		(5, 'size', format('%s, %s segment%s', pg_size_pretty(bytes), segments, CASE segments WHEN 1 THEN '' ELSE 's' END)),
-		(6, 'last upkeep', coalesce(to_char(last_upkeep, 'YYYY-MM-DD HH24:MI'), 'none'))) v (place, label, text)
+		(6, 'last maintenance', coalesce(to_char(last_maintenance, 'YYYY-MM-DD HH24:MI'), 'none'))) v (place, label, text)
 	WHERE place < 2 OR known
 	UNION ALL
 	SELECT 2, key, 7, 'contents', 'not shown: this role may not see them, or another session has locked it' FROM index WHERE NOT known

@@ -1,7 +1,7 @@
 /*
  * check.c: neardup_check(): the index against itself and its table.
  *
- * First the index is read, under the upkeep lock, so that its segments stay what they are
+ * First the index is read, under the maintenance lock, so that its segments stay what they are
  * while inserts go on.  Each page must belong to one place, and each document must have
  * its posting in every group and for every key.  Then the table is read and compared
  * (check_rows.c).
@@ -392,11 +392,11 @@ check_segment(Check *check, const SegmentEntry *entry)
 	pfree(check->bucket);
 }
 
-/* Checks the index by itself.  The upkeep lock keeps segments from being replaced. */
+/* Checks the index by itself.  The maintenance lock keeps segments from being replaced. */
 static void
 check_index(Check *check)
 {
-	upkeep_lock(check->index);
+	maintenance_lock(check->index);
 	check->meta = meta_read(check->index);
 	check->blocks = RelationGetNumberOfBlocks(check->index);
 	check->claimed = palloc0(check->blocks / 8 + 1);
@@ -407,7 +407,7 @@ check_index(Check *check)
 		check_segment(check, &check->meta->segment[i]);
 	check_tail(check, &check->meta->closed);
 	check_tail(check, &check->meta->tail);
-	upkeep_unlock(check->index);
+	maintenance_unlock(check->index);
 }
 
 /* ---- The function ------------------------------------------------------- */
@@ -441,7 +441,7 @@ decide_extent(Check *check, bool evaluate)
 static void
 check_preconditions(Relation index)
 {
-	/* Replay takes no upkeep lock. */
+	/* Replay takes no maintenance lock. */
 	if (RecoveryInProgress())
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -458,7 +458,7 @@ check_preconditions(Relation index)
 /*
  * The table is locked before its index, as everywhere.  The index's expressions and
  * predicate are code of the table's owner, so where they are evaluated all is done as that
- * role, before the index is opened.  The table is read after the upkeep lock is released: an
+ * role, before the index is opened.  The table is read after the maintenance lock is released: an
  * expression may wait for a process that waits for that lock, and PostgreSQL would not see
  * the deadlock.
  */

@@ -1,7 +1,7 @@
 /*
  * free_pages.c: find the free pages of an index, and enter them into the free space map.
  *
- * The file is never made smaller: free pages are used again by inserts and upkeep.
+ * The file is never made smaller: free pages are used again by inserts and maintenance.
  */
 #include "index/index.h"
 
@@ -24,19 +24,20 @@ blocks_extended(Relation index)
 	return blocks;
 }
 
-/* Notes the blocks of a segment's documents, a bit for each, unless upkeep gives way. */
+/* Notes the blocks of a segment's documents, a bit for each, unless maintenance gives way. */
 static void
-note_documents(Upkeep *upkeep, const IndexMeta *meta, const SegmentEntry *entry, uint8 *listed,
-			   BlockNumber blocks)
+note_documents(Maintenance *maintenance, const IndexMeta *meta, const SegmentEntry *entry,
+			   uint8 *listed, BlockNumber blocks)
 {
 	SegmentWalk walk;
 
-	if (!walk_begin(&walk, upkeep->index, meta, entry))
-		upkeep_replaced(upkeep->index, entry->stamp);
-	for (uint32 map = 0; map < walk.segment.root.document_maps && upkeep_goes_on(upkeep); map++)
+	if (!walk_begin(&walk, maintenance->index, meta, entry))
+		maintenance_replaced(maintenance->index, entry->stamp);
+	for (uint32 map = 0; map < walk.segment.root.document_maps && maintenance_goes_on(maintenance);
+		 map++)
 	{
 		if (!walk_load(&walk, map))
-			upkeep_replaced(upkeep->index, entry->stamp);
+			maintenance_replaced(maintenance->index, entry->stamp);
 		for (uint32 i = 0; i < walk.count; i++)
 			if (walk.entry[i].block < blocks)
 				listed[walk.entry[i].block / 8] |= 1 << walk.entry[i].block % 8;
@@ -94,21 +95,22 @@ make_free(Relation index, BlockNumber block, const IndexMeta *meta, bool listed,
 
 /*
  * Enters all free pages into the free space map, also those that a crash has left out of it;
- * returns their number.  The caller holds the upkeep lock.
+ * returns their number.  The caller holds the maintenance lock.
  */
 BlockNumber
-free_pages_find(Upkeep *upkeep, BufferAccessStrategy strategy)
+free_pages_find(Maintenance *maintenance, BufferAccessStrategy strategy)
 {
-	Relation index = upkeep->index;
-	IndexMeta *meta = upkeep_meta_read(index);
+	Relation index = maintenance->index;
+	IndexMeta *meta = maintenance_meta_read(index);
 	BlockNumber blocks = blocks_extended(index);
 	/* A bit for each block: whether a segment lists it as a page of documents. */
 	uint8 *listed = palloc_extended(blocks / 8 + 1, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	BlockNumber count = 0;
 
-	for (uint32 i = 0; i < meta->segments && !upkeep->gave_way; i++)
-		note_documents(upkeep, meta, &meta->segment[i], listed, blocks);
-	for (BlockNumber block = META_BLOCK + 1; block < blocks && upkeep_goes_on(upkeep); block++)
+	for (uint32 i = 0; i < meta->segments && !maintenance->gave_way; i++)
+		note_documents(maintenance, meta, &meta->segment[i], listed, blocks);
+	for (BlockNumber block = META_BLOCK + 1; block < blocks && maintenance_goes_on(maintenance);
+		 block++)
 	{
 		bool is_listed = (listed[block / 8] & 1 << block % 8) != 0;
 

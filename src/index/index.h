@@ -4,7 +4,7 @@
 #ifndef NEARDUP_INDEX_INDEX_H
 #define NEARDUP_INDEX_INDEX_H
 
-#include "index/upkeep.h"
+#include "index/maintenance.h"
 #include "types/ball.h"
 
 #include "access/genam.h"
@@ -15,7 +15,7 @@
 
 extern int neardup_cache_size;    /* kB of segments that a backend may cache */
 extern int neardup_search;        /* a SearchMethod */
-extern bool neardup_background;   /* background workers do the upkeep */
+extern bool neardup_background;   /* background workers do the maintenance */
 extern int neardup_segment_pages; /* limit of a new segment, for tests */
 
 /* ---- Operator classes --------------------------------------------------- */
@@ -152,7 +152,7 @@ extern char *neardup_buildphasename(int64 phase);
 
 /* ---- Free pages (free_pages.c) ------------------------------------------ */
 
-extern BlockNumber free_pages_find(Upkeep *upkeep, BufferAccessStrategy strategy);
+extern BlockNumber free_pages_find(Maintenance *maintenance, BufferAccessStrategy strategy);
 
 /* ---- Background workers (worker.c) -------------------------------------- */
 

@@ -334,7 +334,7 @@ find_open_page(Relation index, const RowDocument *doc, TailGrowth *growth)
 #define FAR_OVER 4
 
 /*
- * An insert that extends a tail of this many times its limit waits for the upkeep lock, which
+ * An insert that extends a tail of this many times its limit waits for the maintenance lock, which
  * a slow vacuum may hold: searches scan the tail, which then takes them milliseconds.
  */
 #define TOO_FAR_OVER 256
@@ -348,7 +348,7 @@ static void
 seal_long_tail(Relation index, const TailGrowth *growth)
 {
 	bool background = neardup_background && !RELATION_IS_LOCAL(index);
-	Upkeep upkeep = upkeep_of(index, UPKEEP_BY_INSERT);
+	Maintenance maintenance = maintenance_of(index, MAINTENANCE_BY_INSERT);
 
 	if (background)
 	{
@@ -358,14 +358,14 @@ seal_long_tail(Relation index, const TailGrowth *growth)
 			return;
 	}
 	if (growth->after >= TOO_FAR_OVER)
-		upkeep_lock(index);
-	else if (!upkeep_lock_conditionally(index))
+		maintenance_lock(index);
+	else if (!maintenance_lock_conditionally(index))
 		return;
 	if (background)
-		upkeep_seal(&upkeep);
+		maintenance_seal(&maintenance);
 	else
-		upkeep_run(&upkeep, false);
-	upkeep_unlock(index);
+		maintenance_run(&maintenance, false);
+	maintenance_unlock(index);
 }
 
 /* Appends a document to the tail, and seals the tail if that has made it too long. */
@@ -376,13 +376,13 @@ insert_document(Relation index, RowDocument *doc)
 
 	while (!append_to_open_page(index, doc, &growth))
 	{
-		Upkeep upkeep = upkeep_of(index, UPKEEP_BY_INSERT);
+		Maintenance maintenance = maintenance_of(index, MAINTENANCE_BY_INSERT);
 
 		if (find_open_page(index, doc, &growth))
 			continue;
-		upkeep_lock(index);
-		upkeep_run(&upkeep, true);
-		upkeep_unlock(index);
+		maintenance_lock(index);
+		maintenance_run(&maintenance, true);
+		maintenance_unlock(index);
 	}
 	if (growth.after > 0)
 		seal_long_tail(index, &growth);

@@ -189,7 +189,7 @@ count_documents(void *state, Buffer buffer)
 }
 
 /*
- * Counts a tail.  Returns false if upkeep has replaced it.  A tail with a stamp from first_new
+ * Counts a tail.  Returns false if maintenance has replaced it.  A tail with a stamp from first_new
  * on is not counted.
  */
 static bool
@@ -199,7 +199,7 @@ count_tail(Relation index, const TailEntry *tail, uint32 first_new, TailCount *c
 }
 
 /*
- * Counts both tails.  Returns the metapage that lists them.  Starts again if upkeep has
+ * Counts both tails.  Returns the metapage that lists them.  Starts again if maintenance has
  * replaced a tail.  Tails that began after the first start are not counted, so it starts
  * again at most twice, whatever inserts do meanwhile.
  */

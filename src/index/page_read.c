@@ -54,7 +54,7 @@ pin_block(Relation index, BlockNumber block, Buffer *recent)
 }
 
 /*
- * Releases a page that is not what the caller looks for.  Returns InvalidBuffer if upkeep
+ * Releases a page that is not what the caller looks for.  Returns InvalidBuffer if maintenance
  * has replaced the segment or tail that had it, and reports an error if the page is corrupt.
  */
 static Buffer
@@ -103,7 +103,7 @@ page_read_recent(Relation index, BlockNumber block, PageKind kind, uint32 stamp,
 
 /*
  * Pins and share-locks a page of the stamp.  Returns InvalidBuffer if the page has another
- * stamp because upkeep has replaced this one; if the metapage still lists this stamp, that
+ * stamp because maintenance has replaced this one; if the metapage still lists this stamp, that
  * is an error.  To find out, the function reads the metapage: the caller may hold no buffer
  * lock.
  */
@@ -117,7 +117,7 @@ page_read(Relation index, BlockNumber block, PageKind kind, uint32 stamp)
 
 /*
  * Reads a page of documents of a segment, as page_read_recent() does.  Its stamp may be the
- * stamp of a tail that the segment replaced.  Returns InvalidBuffer if upkeep has replaced
+ * stamp of a tail that the segment replaced.  Returns InvalidBuffer if maintenance has replaced
  * the segment.
  */
 Buffer

@@ -154,7 +154,7 @@ note_all(Nearest *n, HitCounter *counter)
 
 /*
  * Reads the lists of the query, and notes the documents in them.  Where postings are few beside
- * documents, and have room, they are sorted, else counted.  Returns false if upkeep has replaced
+ * documents, and have room, they are sorted, else counted.  Returns false if maintenance has replaced
  * the segment.
  */
 static bool

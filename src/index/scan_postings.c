@@ -48,7 +48,7 @@ note_limits(PostingReader *r)
 	r->too_long = r->postings > r->postings_max;
 }
 
-/* Returns whether reading has ended: at a limit, or because upkeep has replaced the segment. */
+/* Returns whether reading has ended: at a limit, or because maintenance has replaced the segment. */
 static bool
 has_ended(const PostingReader *r)
 {
@@ -153,7 +153,7 @@ next_buckets(const Segment *segment, ProbeWalk *walk, Lookup *lookup)
 
 /*
  * Second stage: finds the bucket's page, and prefetches what says where on it the bucket is.
- * Returns false if upkeep has replaced the segment.
+ * Returns false if maintenance has replaced the segment.
  */
 static bool
 find_page(PostingReader *r, Lookup *lookup)
@@ -255,7 +255,7 @@ read_ahead(PostingReader *r, ReadAhead *ahead, uint32 at)
 
 /* ---- Postings ----------------------------------------------------------- */
 
-/* Passes buckets through the second and third stage; false if upkeep has replaced the segment. */
+/* Passes buckets through the second and third stage; false if maintenance has replaced the segment. */
 static bool
 find_some(PostingReader *r, Lookup *lookup, int count)
 {
@@ -451,7 +451,7 @@ read_lengths(PostingReader *r, QueryBucket *bucket, int count)
 }
 
 /*
- * Sets the lengths of some buckets, unless upkeep has replaced the segment.  That of a bucket on
+ * Sets the lengths of some buckets, unless maintenance has replaced the segment.  That of a bucket on
  * more than two pages is an estimate.
  */
 void

@@ -1,7 +1,7 @@
 /*
  * scan_search.c: all documents within a radius: the tails, then each segment.
  *
- * A page with an unexpected stamp means that upkeep has replaced a tail or segment since
+ * A page with an unexpected stamp means that maintenance has replaced a tail or segment since
  * the metapage was read.  The search then reads the metapage again, and searches what it
  * has not searched yet.
  */
@@ -229,7 +229,7 @@ may_match(const SearchQuery *query, const SegmentEntry *entry)
 		(entry->nulls > 0 && (TID_NULL & mask) == query->flags);
 }
 
-/* Searches a segment that the metapage lists; false if upkeep has replaced it. */
+/* Searches a segment that the metapage lists; false if maintenance has replaced it. */
 static bool
 search_entry(Search *s, const SegmentEntry *entry)
 {
@@ -311,7 +311,7 @@ sort_by_stamp(IndexMeta *meta)
 }
 
 /*
- * Searches what the metapage lists and has not been searched.  What upkeep replaces
+ * Searches what the metapage lists and has not been searched.  What maintenance replaces
  * soonest goes first: the tails, then the youngest segments.  Returns 0, or the stamp of
  * a tail or segment that no longer exists.
  */

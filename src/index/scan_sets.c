@@ -90,7 +90,7 @@ compare_elements(void *state, const uint64 *element, uint32 count)
 
 /*
  * Counts what a query shares with the set of a record, or less than needed if it is less.  Returns
- * false if upkeep has replaced it.
+ * false if maintenance has replaced it.
  */
 static bool
 count_shared(const ElementSource *source, const SetQuery *query, const SetRecord *record,
@@ -147,7 +147,7 @@ match_pending(Search *s, const ElementSource *source, const SetPending *pending)
 
 /*
  * Compares the documents that were noted, of a segment or of a tail of this stamp.  No page is
- * locked.  Returns false if upkeep has replaced the segment or tail.
+ * locked.  Returns false if maintenance has replaced the segment or tail.
  */
 bool
 search_pending(Search *s, Segment *segment, uint32 stamp)

@@ -248,7 +248,7 @@ locate_groups(Segment *s)
 /* The share of its pages that have to be read in, as a guess, if the root had to be. */
 #define SHARE_IF_COLD 0.5
 
-/* Reads a segment into the cache; returns NULL if upkeep has replaced it. */
+/* Reads a segment into the cache; returns NULL if maintenance has replaced it. */
 static Segment *
 load_segment(Relation index, const IndexMeta *meta, const SegmentEntry *entry)
 {
@@ -280,7 +280,7 @@ load_segment(Relation index, const IndexMeta *meta, const SegmentEntry *entry)
 }
 
 /*
- * Opens a segment, from this backend's cache or from its pages.  Returns NULL if upkeep has
+ * Opens a segment, from this backend's cache or from its pages.  Returns NULL if maintenance has
  * replaced it.  The result is valid until the next call.
  */
 Segment *
@@ -383,7 +383,7 @@ load_map(Relation index, Segment *s, uint32 map)
 	return s->map[map];
 }
 
-/* Returns a map, or NULL if upkeep has replaced the segment. */
+/* Returns a map, or NULL if maintenance has replaced the segment. */
 static CachedMap *
 segment_map(Relation index, Segment *s, uint32 map)
 {
@@ -402,7 +402,7 @@ segment_documents_slot(const Segment *segment, uint32 page)
 						 map_slot(map, page % ENTRIES_PER_MAP);
 }
 
-/* Notes that upkeep has replaced a segment if there is no page.  Returns the page. */
+/* Notes that maintenance has replaced a segment if there is no page.  Returns the page. */
 static Buffer
 page_or_replaced(Segment *segment, Buffer buffer)
 {
@@ -412,7 +412,7 @@ page_or_replaced(Segment *segment, Buffer buffer)
 }
 
 /*
- * Pins and share-locks a page of documents, by its number; returns InvalidBuffer if upkeep has
+ * Pins and share-locks a page of documents, by its number; returns InvalidBuffer if maintenance has
  * replaced the segment.  Checks each time what is used as a bound.
  */
 Buffer
@@ -455,7 +455,7 @@ segment_elements(Relation index, Segment *segment, uint32 page)
 }
 
 /*
- * Sets the size of the first set on a page of documents, as its map says; false if upkeep has
+ * Sets the size of the first set on a page of documents, as its map says; false if maintenance has
  * replaced the segment.
  */
 bool
@@ -508,7 +508,7 @@ segment_prefetch_place(const Segment *segment, uint32 map, uint32 number)
 
 /*
  * Finds the page where a bucket begins, or would begin; map is where segment_map_of says.
- * Returns false if upkeep has replaced the segment.
+ * Returns false if maintenance has replaced the segment.
  */
 bool
 segment_find(Relation index, Segment *segment, uint32 map, uint32 number, PostingPlace *place)
@@ -541,7 +541,7 @@ segment_find(Relation index, Segment *segment, uint32 map, uint32 number, Postin
 }
 
 /*
- * Moves to the next page of postings.  Returns false if there is none, or if upkeep has
+ * Moves to the next page of postings.  Returns false if there is none, or if maintenance has
  * replaced the segment.
  */
 bool
@@ -564,7 +564,7 @@ segment_next(Relation index, Segment *segment, PostingPlace *place)
 
 /*
  * Moves to the next page if it goes on with a bucket, named by its number among all.  Returns
- * false if it does not, or if upkeep has replaced the segment.
+ * false if it does not, or if maintenance has replaced the segment.
  */
 bool
 segment_goes_on(Relation index, Segment *segment, uint32 number, PostingPlace *place)

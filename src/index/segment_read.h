@@ -106,7 +106,7 @@ typedef struct Segment
 	uint64 identity; /* of the index */
 	uint32 stamp;    /* of the segment */
 	bool sets; /* its documents are sets, ordered by size; maps have the size of a page's first */
-	bool replaced; /* by upkeep, as a page has shown: what was read of it is not all */
+	bool replaced; /* by maintenance, as a page has shown: what was read of it is not all */
 	BlockNumber root_block;
 	SegmentRoot root;
 	Grouping grouping;
@@ -170,9 +170,9 @@ extern MapSlot segment_documents_slot(const Segment *segment, uint32 page);
 /* ---- Walks (segment_walk.c) ---------------------------------------------- */
 
 /*
- * A walk over a segment's pages in little memory: upkeep and vacuum read each page once,
+ * A walk over a segment's pages in little memory: maintenance and vacuum read each page once,
  * and do not need what searches cache.  Its functions return false, InvalidBlockNumber or
- * InvalidBuffer if upkeep has replaced the segment.
+ * InvalidBuffer if maintenance has replaced the segment.
  */
 typedef struct SegmentWalk
 {

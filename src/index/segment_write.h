@@ -25,7 +25,7 @@ extern _Noreturn void segments_too_many(Relation index, const SignatureHeader *s
 /*
  * A segment whose documents are on their pages, and which gets its groups, maps and root.
  * The functions say where its pages lie, and how they get there: a build extends the index,
- * upkeep takes free pages and logs them.
+ * maintenance takes free pages and logs them.
  */
 typedef struct SegmentWriter SegmentWriter;
 struct SegmentWriter

@@ -116,7 +116,7 @@ elements_put(SegmentRoot *root, Page page, const uint64 *element, uint32 count,
 
 /*
  * Passes on those of the elements of a set that are on its first page, while that is locked, and
- * sets the record to what follows and is wanted.  Returns false if upkeep has replaced the segment
+ * sets the record to what follows and is wanted.  Returns false if maintenance has replaced the segment
  * or tail.
  */
 static bool
@@ -192,7 +192,7 @@ elements_copy(const ElementSource *source, const SetRecord *record)
 
 /*
  * Copies the first elements of a set to an array of PART_ELEMENTS, and sets the record to what
- * follows.  Returns their number, 0 if upkeep has replaced the segment or tail.
+ * follows.  Returns their number, 0 if maintenance has replaced the segment or tail.
  */
 uint32
 elements_part(const ElementSource *source, SetRecord *rest, uint64 *part)

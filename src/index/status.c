@@ -49,7 +49,7 @@ advice(Relation index, const IndexMeta *meta, const IndexCounts *counts)
 	if (!index->rd_index->indisvalid)
 		return "It is not valid: a build is running, or has failed. If it has failed, drop the index, or rebuild it with REINDEX.";
 	if (tail_times(meta, tail_length(meta) + meta->closed.pages, counts->elements) >= TAILS_OVERDUE)
-		return "Upkeep does not keep up. Let background workers start (max_worker_processes, neardup.background), or use VACUUM.";
+		return "Maintenance does not keep up. Let background workers start (max_worker_processes, neardup.background), or use VACUUM.";
 	if (meta->segments > SEGMENTS_MAX / 2)
 		return psprintf("It has %u of at most %zu segments. Raise maintenance_work_mem, and rebuild it with REINDEX.",
 						meta->segments, SEGMENTS_MAX);

@@ -55,7 +55,7 @@ tail_grew(TailGrowth *growth, uint32 before, const IndexMeta *meta)
 
 /*
  * Calls visit for each page of a tail, share-locked, as a copy of the metapage lists it.
- * Returns false if upkeep has replaced the tail.  Pages added since the copy was made are not
+ * Returns false if maintenance has replaced the tail.  Pages added since the copy was made are not
  * visited; they hold rows that no snapshot taken before it sees.
  */
 bool

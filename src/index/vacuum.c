@@ -84,7 +84,7 @@ vacuum_segment(Vacuum *v, const IndexMeta *meta, const SegmentEntry *entry)
 	SegmentWalk walk;
 
 	if (!walk_begin(&walk, v->index, meta, entry))
-		upkeep_replaced(v->index, entry->stamp);
+		maintenance_replaced(v->index, entry->stamp);
 	v->stride = walk.segment.root.stride;
 	v->dead = 0;
 	for (uint32 p = 0; p < walk.segment.root.document_pages; p++)
@@ -92,7 +92,7 @@ vacuum_segment(Vacuum *v, const IndexMeta *meta, const SegmentEntry *entry)
 		Buffer buffer = walk_documents(&walk, p);
 
 		if (!BufferIsValid(buffer))
-			upkeep_replaced(v->index, entry->stamp);
+			maintenance_replaced(v->index, entry->stamp);
 		vacuum_page(v, buffer);
 		UnlockReleaseBuffer(buffer);
 		compat_vacuum_delay();
@@ -106,7 +106,7 @@ vacuum_tail(Vacuum *v, const TailEntry *tail)
 {
 	v->stride = tail->stride;
 	if (!tail_walk(v->index, tail, vacuum_page, v))
-		upkeep_replaced(v->index, tail->stamp);
+		maintenance_replaced(v->index, tail->stamp);
 }
 
 /* Writes to the metapage how many documents of each segment are dead. */
@@ -120,7 +120,7 @@ record_dead(Relation index, const IndexMeta *counted)
 		SegmentEntry *entry = meta_segment(change.meta, counted->segment[i].stamp);
 
 		if (entry == NULL)
-			upkeep_replaced(index, counted->segment[i].stamp);
+			maintenance_replaced(index, counted->segment[i].stamp);
 		entry->dead = counted->segment[i].dead;
 	}
 	meta_commit(&change);
@@ -138,14 +138,14 @@ neardup_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 		stats = palloc0(sizeof(IndexBulkDeleteResult));
 	v.stats = stats;
 	stats->num_index_tuples = 0;
-	upkeep_lock(info->index);
+	maintenance_lock(info->index);
 	meta = meta_read(info->index);
 	for (uint32 i = 0; i < meta->segments; i++)
 		meta->segment[i].dead = vacuum_segment(&v, meta, &meta->segment[i]);
 	vacuum_tail(&v, &meta->closed);
 	vacuum_tail(&v, &meta->tail);
 	record_dead(info->index, meta);
-	upkeep_unlock(info->index);
+	maintenance_unlock(info->index);
 	pfree(meta);
 	return stats;
 }
@@ -166,7 +166,7 @@ documents_listed(const IndexMeta *meta)
 
 typedef struct Cleanup
 {
-	Upkeep upkeep;
+	Maintenance maintenance;
 	BufferAccessStrategy strategy;
 	BlockNumber pages_free;
 } Cleanup;
@@ -176,7 +176,7 @@ seal_and_merge(void *state)
 {
 	Cleanup *cleanup = state;
 
-	upkeep_run(&cleanup->upkeep, false);
+	maintenance_run(&cleanup->maintenance, false);
 }
 
 static void
@@ -184,7 +184,7 @@ find_free_pages(void *state)
 {
 	Cleanup *cleanup = state;
 
-	cleanup->pages_free = free_pages_find(&cleanup->upkeep, cleanup->strategy);
+	cleanup->pages_free = free_pages_find(&cleanup->maintenance, cleanup->strategy);
 }
 
 /* Releases what a function has acquired: if it has failed, as the end of a subtransaction does. */
@@ -248,25 +248,25 @@ try_with_room(Cleanup *cleanup, void (*function)(void *state))
 	if (error != NULL)
 		ereport(LOG,
 				(errmsg("vacuum of index \"%s\" goes on without merging its segments",
-						RelationGetRelationName(cleanup->upkeep.index)),
+						RelationGetRelationName(cleanup->maintenance.index)),
 				 errdetail("%s.", error->message)));
 	MemoryContextSwitchTo(before);
 	MemoryContextDelete(context);
 }
 
-/* amvacuumcleanup: does upkeep, and records free pages. */
+/* amvacuumcleanup: does maintenance, and records free pages. */
 IndexBulkDeleteResult *
 neardup_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {
-	Cleanup cleanup = {.upkeep = upkeep_of(info->index, UPKEEP_BY_VACUUM),
+	Cleanup cleanup = {.maintenance = maintenance_of(info->index, MAINTENANCE_BY_VACUUM),
 					   .strategy = info->strategy};
 	IndexMeta *meta;
 
 	if (info->analyze_only)
 		return stats;
-	upkeep_lock(info->index);
+	maintenance_lock(info->index);
 	try_with_room(&cleanup, seal_and_merge);
-	meta = upkeep_meta_read(info->index);
+	meta = maintenance_meta_read(info->index);
 	if (stats == NULL)
 	{
 		stats = palloc0(sizeof(IndexBulkDeleteResult));
@@ -275,7 +275,7 @@ neardup_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	}
 	try_with_room(&cleanup, find_free_pages);
 	stats->pages_free = cleanup.pages_free;
-	upkeep_unlock(info->index);
+	maintenance_unlock(info->index);
 	stats->num_pages = RelationGetNumberOfBlocks(info->index);
 	pfree(meta);
 	return stats;

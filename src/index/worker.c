@@ -1,7 +1,7 @@
 /*
- * worker.c: upkeep in a background worker, so that no insert waits for a merge.
+ * worker.c: maintenance in a background worker, so that no insert waits for a merge.
  *
- * A worker is started for one run of upkeep of one index.  It needs no preloaded library and
+ * A worker is started for one run of maintenance of one index.  It needs no preloaded library and
  * no shared memory: its task fits into bgw_extra.
  */
 #include "index/index.h"
@@ -30,7 +30,7 @@ typedef struct WorkerTask
 PGDLLEXPORT void neardup_worker_main(Datum argument);
 
 /*
- * Starts a background worker that does upkeep of the index.  Returns false if there is no
+ * Starts a background worker that does maintenance of the index.  Returns false if there is no
  * free slot for one.
  */
 bool
@@ -44,32 +44,32 @@ worker_start(Relation index)
 	worker.bgw_restart_time = BGW_NEVER_RESTART;
 	snprintf(worker.bgw_library_name, BGW_MAXLEN, NEARDUP_LIBRARY);
 	snprintf(worker.bgw_function_name, BGW_MAXLEN, "neardup_worker_main");
-	snprintf(worker.bgw_name, BGW_MAXLEN, "neardup upkeep of index %u", task.index);
-	snprintf(worker.bgw_type, BGW_MAXLEN, "neardup upkeep");
+	snprintf(worker.bgw_name, BGW_MAXLEN, "neardup maintenance of index %u", task.index);
+	snprintf(worker.bgw_type, BGW_MAXLEN, "neardup maintenance");
 	memcpy(worker.bgw_extra, &task, sizeof(task));
 	return RegisterDynamicBackgroundWorker(&worker, NULL);
 }
 
 /*
- * Does upkeep of an index in a transaction of its own, unless another process does, or the
+ * Does maintenance of an index in a transaction of its own, unless another process does, or the
  * index has been dropped.  Does not wait for locks: they may be held for long, and there are
  * few slots for workers.  Takes no snapshot, so that it holds back no vacuum.
  */
 static void
-do_upkeep(Oid oid)
+do_maintenance(Oid oid)
 {
 	StartTransactionCommand();
-	if (upkeep_lock_worker(oid))
+	if (maintenance_lock_worker(oid))
 	{
 		Relation index = try_relation_open(oid, NoLock);
 
 		InvalidateCatalogSnapshot();
-		if (index != NULL && index_is_ours(index) && upkeep_lock_conditionally(index))
+		if (index != NULL && index_is_ours(index) && maintenance_lock_conditionally(index))
 		{
-			Upkeep upkeep = upkeep_of(index, UPKEEP_BY_WORKER);
+			Maintenance maintenance = maintenance_of(index, MAINTENANCE_BY_WORKER);
 
-			upkeep_run(&upkeep, false);
-			upkeep_unlock(index);
+			maintenance_run(&maintenance, false);
+			maintenance_unlock(index);
 		}
 		if (index != NULL)
 			relation_close(index, NoLock);
@@ -114,7 +114,7 @@ disable_timeouts(void)
 			SetConfigOption(timeout[i], "0", PGC_SUSET, PGC_S_OVERRIDE);
 }
 
-/* The entry point of a background worker that does upkeep; its task is in bgw_extra. */
+/* The entry point of a background worker that does maintenance; its task is in bgw_extra. */
 void
 neardup_worker_main(Datum argument)
 {
@@ -128,5 +128,5 @@ neardup_worker_main(Datum argument)
 	disable_timeouts();
 	set_role_of_owner();
 	pgstat_report_activity(STATE_RUNNING, MyBgworkerEntry->bgw_name);
-	do_upkeep(task.index);
+	do_maintenance(task.index);
 }

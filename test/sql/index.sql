@@ -136,19 +136,19 @@ SELECT neardup_check('documents_sig');
 SELECT advice FROM neardup_indexes WHERE index_name = 'documents_sig'::regclass;
 UPDATE pg_index SET indisvalid = true WHERE indexrelid = 'documents_sig'::regclass;
 
--- All indexes.  Upkeep is what writes segments: a build, or the insert that fills the tail.
+-- All indexes.  Maintenance is what writes segments: a build, or the insert that fills the tail.
 CREATE TABLE fresh (h bigint) WITH (autovacuum_enabled = off);
 BEGIN;
 CREATE INDEX fresh_h ON fresh USING neardup (h);
 CREATE TEMPORARY TABLE looked AS SELECT * FROM neardup_indexes;
 COMMIT;
 SELECT table_name, index_name, shape, bytes = pg_relation_size(index_name) AS its_size, segments, documents, dead, tail,
-	last_upkeep < now() AS built, advice FROM looked ORDER BY index_name::text;
+	last_maintenance < now() AS built, advice FROM looked ORDER BY index_name::text;
 INSERT INTO fresh SELECT i FROM generate_series(1, 1000) i;
-SELECT shape, documents, tail, last_upkeep = (SELECT last_upkeep FROM looked WHERE index_name = 'fresh_h'::regclass) AS as_built
+SELECT shape, documents, tail, last_maintenance = (SELECT last_maintenance FROM looked WHERE index_name = 'fresh_h'::regclass) AS as_built
 FROM neardup_indexes WHERE index_name = 'fresh_h'::regclass;
 INSERT INTO fresh SELECT i FROM generate_series(1001, 59000) i;
-SELECT documents > tail AS sealed, last_upkeep > (SELECT last_upkeep FROM looked WHERE index_name = 'fresh_h'::regclass) AS later
+SELECT documents > tail AS sealed, last_maintenance > (SELECT last_maintenance FROM looked WHERE index_name = 'fresh_h'::regclass) AS later
 FROM neardup_indexes WHERE index_name = 'fresh_h'::regclass;
 SET neardup.debug_segment_pages = 2;
 REINDEX INDEX fresh_h;

@@ -94,7 +94,7 @@ SELECT condition, index_condition(format('SELECT id FROM docs WHERE %s AND is_si
 FROM conditions ORDER BY place;
 SELECT * FROM differences();
 
--- After inserts into the tail, updates, a vacuum and upkeep.
+-- After inserts into the tail, updates, a vacuum and maintenance.
 SELECT fill(6000, 6500);
 UPDATE docs SET tenant = tenant + 1 WHERE id % 100 < 50;
 DELETE FROM docs WHERE id % 20 = 3;

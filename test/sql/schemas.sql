@@ -101,7 +101,7 @@ SELECT format($$ CREATE FUNCTION trap(%1$s, %1$s) RETURNS boolean LANGUAGE plpgs
 	format('CREATE OPERATOR = (FUNCTION = trap, LEFTARG = %1$s, RIGHTARG = %1$s)', t)
 FROM unnest('{name,text,oid,"\"char\"",bigint,anyarray}'::pg_catalog.text[]) t \gexec
 CREATE FUNCTION neardup_index_status(oid) RETURNS TABLE (shape text, bytes bigint, segments int, documents bigint, dead bigint, tail bigint,
-	last_upkeep timestamptz, advice text) LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'trapped as %', current_user; END $$;
+	last_maintenance timestamptz, advice text) LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'trapped as %', current_user; END $$;
 CREATE FUNCTION pg_is_other_temp_schema(oid) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'trapped as %', current_user; END $$;
 CREATE FUNCTION minhash_union_step(anyelement, anyelement) RETURNS anyelement LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'trapped as %', current_user; END $$;
 CREATE FUNCTION shingles_in(text) RETURNS int LANGUAGE sql AS 'SELECT 1';

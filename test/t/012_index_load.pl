@@ -1,5 +1,5 @@
 # Writers, readers, vacuum and the background worker run together.  Then the server
-# stops during upkeep, and the database is dumped and restored.
+# stops during maintenance, and the database is dumped and restored.
 use strict;
 use warnings;
 

@@ -148,7 +148,7 @@ $node->psql('postgres', "CREATE INDEX hashes_again ON hashes USING neardup (h); 
 $node->psql('postgres', 'VACUUM (PARALLEL 2, VERBOSE) hashes', stderr => \$err);
 like($err, qr/launched 1 parallel vacuum worker for index vacuuming/, 'vacuum runs in parallel');
 my $by_worker = $err =~ /launched 1 parallel vacuum worker for index cleanup/ ? 1 : 0;
-is($by_worker, $node->safe_psql('postgres', 'SHOW server_version_num') < 150000 ? 0 : 1, 'a worker does upkeep too, from PostgreSQL 15 on');
+is($by_worker, $node->safe_psql('postgres', 'SHOW server_version_num') < 150000 ? 0 : 1, 'a worker does maintenance too, from PostgreSQL 15 on');
 like($node->safe_psql('postgres', "SELECT neardup_check('hashes_h'), neardup_check('hashes_again')"), qr/rows: 80000\b.*rows: 80000$/, 'both indexes are consistent');
 is(found('indexscan'), found('seqscan'), 'and find what a sequential scan finds');
 

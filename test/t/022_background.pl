@@ -24,7 +24,7 @@ $node->safe_psql(
 			IF EXISTS (SELECT FROM pg_locks WHERE relation = index AND locktype = 'page') THEN
 				RETURN true;
 			ELSIF (SELECT segments FROM neardup_index_status(index)) <> before
-				AND NOT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'neardup upkeep') THEN
+				AND NOT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'neardup maintenance') THEN
 				RETURN false;
 			END IF;
 			PERFORM pg_sleep(0.001), pg_stat_clear_snapshot();
@@ -38,7 +38,7 @@ sub wait_for
 	return $node->poll_query_until('postgres', $_[0]);
 }
 
-my $no_workers = q{SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'neardup upkeep'};
+my $no_workers = q{SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'neardup maintenance'};
 
 foreach my $command ('DROP INDEX CONCURRENTLY hashes_h', 'REINDEX INDEX CONCURRENTLY hashes_h')
 {

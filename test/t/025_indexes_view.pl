@@ -31,7 +31,7 @@ sub says
 
 # No worker can start, so the tail grows, up to four times its length.
 $node->safe_psql('postgres', 'INSERT INTO others SELECT hashint8extended(i, 7) FROM generate_series(1, 25000) i');
-like(says('growing'), qr/^25000\|25000\|Upkeep does not keep up\. .*max_worker_processes/, 'upkeep that does not run');
+like(says('growing'), qr/^25000\|25000\|Maintenance does not keep up\. .*max_worker_processes/, 'maintenance that does not run');
 $node->safe_psql('postgres', 'VACUUM others');
 is(says('growing'), '25000|0|', 'VACUUM is enough');
 

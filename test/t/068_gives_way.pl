@@ -1,4 +1,4 @@
-# Upkeep gives way: a session that waits for a lock held by a worker's merge or by
+# Maintenance gives way: a session that waits for a lock held by a worker's merge or by
 # vacuum's gets it, and the interrupted work leaves no trace.
 #
 # Autovacuum is off for the server, since the owner of a database may not end its workers, and
@@ -51,7 +51,7 @@ sub during_merge
 			LOOP
 				EXIT WHEN (SELECT tail FROM neardup_index_status('hashes_h')) < 4000
 					AND (EXISTS (SELECT FROM pg_locks WHERE relation = 'hashes_h'::regclass AND locktype = 'page')
-						OR NOT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'neardup upkeep'));
+						OR NOT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'neardup maintenance'));
 				PERFORM pg_sleep(0.001), pg_stat_clear_snapshot();
 			END LOOP;
 		END $$;} . $statements);
@@ -59,12 +59,12 @@ sub during_merge
 
 sub wait_for_end
 {
-	$node->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'neardup upkeep'});
+	$node->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'neardup maintenance'});
 }
 
 sub times_given_way
 {
-	return scalar(() = slurp_file($node->logfile) =~ /upkeep of index "hashes_h" gives way/g);
+	return scalar(() = slurp_file($node->logfile) =~ /maintenance of index "hashes_h" gives way/g);
 }
 
 # Runs statements that a merge gives way to.  Returns what they print, and whether it has given
@@ -116,7 +116,7 @@ foreach (1 .. 50)
 {
 	# There is no process 0, so the answer is false if the worker has ended already.
 	$ended = during_merge('owned', q{
-		SELECT coalesce(max(pid), 0) AS pid FROM pg_stat_activity WHERE backend_type = 'neardup upkeep' \gset
+		SELECT coalesce(max(pid), 0) AS pid FROM pg_stat_activity WHERE backend_type = 'neardup maintenance' \gset
 		SET ROLE owner;
 		SELECT pg_terminate_backend(:pid)});
 	wait_for_end();

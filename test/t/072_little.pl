@@ -160,7 +160,7 @@ foreach my $sql ('SELECT count(*) FROM t WHERE is_within(h, 1, 2)', 'INSERT INTO
 $holder->query_safe('ROLLBACK');
 is(answer("SELECT count(*) FROM pg_locks WHERE locktype = 'page'"), '0', 'no lock is left');
 
-# Commands that wait for upkeep, while a throttled vacuum holds its lock.
+# Commands that wait for maintenance, while a throttled vacuum holds its lock.
 $holder->query_until(qr/^/, "SET vacuum_cost_delay = 100; SET vacuum_cost_limit = 1; DELETE FROM t WHERE id % 5 = 0; VACUUM t;\n");
 $node->poll_query_until('postgres', "SELECT count(*) > 0 FROM pg_locks WHERE locktype = 'page' AND granted") or die;
 is(state_of("SET lock_timeout = 50;\nSELECT neardup_check('t_h')"), '55P03', 'lock_timeout: neardup_check beside a vacuum');

@@ -31,7 +31,7 @@ fi
 # For each point of a curve.
 PEERS_CURVE_SECONDS=$(awk -v s="$PEERS_SECONDS" 'BEGIN { print s / 15 }')
 
-source "$PEERS/upkeep.sh"
+source "$PEERS/maintenance.sh"
 source "$PEERS/curves.sh"
 
 peers_sql()
@@ -272,7 +272,7 @@ measure_peers()
 	load_peers
 	measure_in_sql
 	measure_in_python
-	peers_sql -f "$PEERS/upkeep.sql" -f "$PEERS/curves.sql" >/dev/null
+	peers_sql -f "$PEERS/maintenance.sql" -f "$PEERS/curves.sql" >/dev/null
 	for part in first memory thresholds recall nearest; do
 		! wants "$part" || "peers_$part"
 	done

@@ -1,4 +1,4 @@
-# Upkeep, vacuum and builds stay within maintenance_work_mem, however large a segment's
+# Maintenance, vacuum and builds stay within maintenance_work_mem, however large a segment's
 # directory and map are.  The kernel limits the memory of a server process.
 use strict;
 use warnings;
@@ -9,7 +9,7 @@ use Test::More;
 
 plan skip_all => 'this needs prlimit and /proc' if !-r '/proc/self/status' || system('prlimit --version >/dev/null 2>&1') != 0;
 
-my $node = Node->new('upkeep_memory');
+my $node = Node->new('maintenance_memory');
 $node->init;
 $node->append_conf(
 	'postgresql.conf', q{

@@ -1,7 +1,7 @@
 /*
- * upkeep_limits.c: the locks and the memory of upkeep, and for whom it gives way.
+ * maintenance_limits.c: the locks and the memory of maintenance, and for whom it gives way.
  *
- * One process at a time does upkeep, under a heavyweight lock that neither searches nor
+ * One process at a time does maintenance, under a heavyweight lock that neither searches nor
  * inserts take.
  */
 #include "index/index.h"
@@ -15,36 +15,37 @@
 
 #include "index/segment_write.h"
 
-/* Locks an index for upkeep, which one process at a time does. */
+/* Locks an index for maintenance, which one process at a time does. */
 void
-upkeep_lock(Relation index)
+maintenance_lock(Relation index)
 {
 	LockPage(index, META_BLOCK, ExclusiveLock);
 }
 
-/* Locks an index for upkeep; returns false if another process does upkeep. */
+/* Locks an index for maintenance; returns false if another process does maintenance. */
 bool
-upkeep_lock_conditionally(Relation index)
+maintenance_lock_conditionally(Relation index)
 {
 	return ConditionalLockPage(index, META_BLOCK, ExclusiveLock);
 }
 
-/* Unlocks an index after upkeep. */
+/* Unlocks an index after maintenance. */
 void
-upkeep_unlock(Relation index)
+maintenance_unlock(Relation index)
 {
 	UnlockPage(index, META_BLOCK, ExclusiveLock);
 }
 
-/* Returns the description of an upkeep, with the memory that settings allow it. */
-Upkeep
-upkeep_of(Relation index, UpkeepBy by)
+/* Returns the description of maintenance, with the memory that settings allow it. */
+Maintenance
+maintenance_of(Relation index, MaintenanceBy by)
 {
 	int kilobytes = maintenance_work_mem;
 
-	if (by == UPKEEP_BY_VACUUM && MyBackendType == B_AUTOVAC_WORKER && autovacuum_work_mem != -1)
+	if (by == MAINTENANCE_BY_VACUUM && MyBackendType == B_AUTOVAC_WORKER &&
+		autovacuum_work_mem != -1)
 		kilobytes = autovacuum_work_mem;
-	return (Upkeep){.index = index, .by = by, .memory = (Size) kilobytes * 1024};
+	return (Maintenance){.index = index, .by = by, .memory = (Size) kilobytes * 1024};
 }
 
 /*
@@ -52,12 +53,12 @@ upkeep_of(Relation index, UpkeepBy by)
  * them even beyond its memory, lest there be too many.
  */
 uint32
-merged_documents_max(const Upkeep *upkeep, const IndexMeta *meta)
+merged_documents_max(const Maintenance *maintenance, const IndexMeta *meta)
 {
 	bool many = meta->segments > SEGMENTS_MAX / 2;
 
-	return segment_documents_max(upkeep->index, &meta->shape,
-								 many ? SEGMENT_MEMORY_ANY : upkeep->memory);
+	return segment_documents_max(maintenance->index, &meta->shape,
+								 many ? SEGMENT_MEMORY_ANY : maintenance->memory);
 }
 
 /* ---- Waiting processes ---------------------------------------------------- */
@@ -83,7 +84,7 @@ database_tag(void)
  * worker, which notices it; otherwise they only check for a few seconds whether it has ended.
  */
 bool
-upkeep_lock_worker(Oid index)
+maintenance_lock_worker(Oid index)
 {
 	LOCKTAG tag = database_tag();
 
@@ -92,23 +93,23 @@ upkeep_lock_worker(Oid index)
 }
 
 /*
- * Returns whether another process waits for a lock that is held only because of the upkeep:
+ * Returns whether another process waits for a lock that is held only because of the maintenance:
  * a worker's on the index and the database, vacuum's on the table.  Their modes are strong
  * enough to be kept in the main lock table, where waiters are counted.
  */
 static bool
-has_waiters(const Upkeep *upkeep)
+has_waiters(const Maintenance *maintenance)
 {
 	LOCKTAG database = database_tag();
 	LOCKTAG table;
 
-	switch (upkeep->by)
+	switch (maintenance->by)
 	{
-		case UPKEEP_BY_WORKER:
-			return LockHasWaitersRelation(upkeep->index, WORKER_LOCK) ||
+		case MAINTENANCE_BY_WORKER:
+			return LockHasWaitersRelation(maintenance->index, WORKER_LOCK) ||
 				LockHasWaiters(&database, RowExclusiveLock, false);
-		case UPKEEP_BY_VACUUM:
-			SET_LOCKTAG_RELATION(table, MyDatabaseId, upkeep->index->rd_index->indrelid);
+		case MAINTENANCE_BY_VACUUM:
+			SET_LOCKTAG_RELATION(table, MyDatabaseId, maintenance->index->rd_index->indrelid);
 			return LockHasWaiters(&table, ShareUpdateExclusiveLock, false);
 		default:
 			return false;
@@ -121,25 +122,25 @@ has_waiters(const Upkeep *upkeep)
  * its locks anyway.
  */
 bool
-upkeep_goes_on(Upkeep *upkeep)
+maintenance_goes_on(Maintenance *maintenance)
 {
-	if (upkeep->by == UPKEEP_BY_VACUUM && !upkeep->gave_way)
+	if (maintenance->by == MAINTENANCE_BY_VACUUM && !maintenance->gave_way)
 		compat_vacuum_delay();
 	CHECK_FOR_INTERRUPTS();
-	if (!upkeep->gave_way && has_waiters(upkeep))
+	if (!maintenance->gave_way && has_waiters(maintenance))
 	{
 		ereport(DEBUG1,
-				(errmsg_internal("upkeep of index \"%s\" gives way",
-								 RelationGetRelationName(upkeep->index))));
-		upkeep->gave_way = true;
+				(errmsg_internal("maintenance of index \"%s\" gives way",
+								 RelationGetRelationName(maintenance->index))));
+		maintenance->gave_way = true;
 	}
-	return !upkeep->gave_way;
+	return !maintenance->gave_way;
 }
 
 /* Reports that a segment or tail was replaced although the caller holds the lock. */
 void
-upkeep_replaced(Relation index, uint32 stamp)
+maintenance_replaced(Relation index, uint32 stamp)
 {
-	elog(ERROR, "segment or tail %u of index \"%s\" was replaced during its upkeep", stamp,
+	elog(ERROR, "segment or tail %u of index \"%s\" was replaced during its maintenance", stamp,
 		 RelationGetRelationName(index));
 }

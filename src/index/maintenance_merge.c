@@ -1,5 +1,5 @@
 /*
- * upkeep_merge.c: write new segments, and list them in the place of a tail or of others.
+ * maintenance_merge.c: write new segments, and list them in the place of a tail or of others.
  *
  * Nothing is changed in place.  New segments are written; they take over pages of documents
  * from the sources, or copy live documents to new pages.  One WAL record of the metapage
@@ -19,7 +19,7 @@
 typedef struct NewSegment
 {
 	SegmentWriter writer; /* first, so that its functions find the rest */
-	Upkeep *upkeep;
+	Maintenance *maintenance;
 	const IndexMeta *meta;
 	SegmentRoot root;
 	Size room;          /* of writer.documents */
@@ -41,14 +41,14 @@ typedef struct NewSegment
 
 typedef struct Merge
 {
-	Upkeep *upkeep;
+	Maintenance *maintenance;
 	Relation index;
 	IndexMeta *meta;      /* the metapage with the sources */
 	uint32 documents_max; /* of a segment */
 	NewSegment *segment;  /* being written, or NULL */
 	SegmentEntry *written;
 	uint32 written_count;
-	bool abandoned;      /* free all that was written, although upkeep has given way */
+	bool abandoned;      /* free all that was written, although maintenance has given way */
 	uint32 stride;       /* of the source that is being read */
 	bool take;           /* its pages become part of the new segment */
 	BlockNumber to_free; /* page of a tail that has been walked over */
@@ -66,7 +66,7 @@ typedef struct Merge
 
 /* ---- New segments: pages ------------------------------------------------ */
 
-/* Writes a page to a new or free block; returns InvalidBlockNumber if upkeep has given way. */
+/* Writes a page to a new or free block; returns InvalidBlockNumber if maintenance has given way. */
 static BlockNumber
 put_new_page(SegmentWriter *writer, Page page)
 {
@@ -74,7 +74,7 @@ put_new_page(SegmentWriter *writer, Page page)
 	BlockNumber block;
 	Buffer buffer;
 
-	if (segment->upkeep->gave_way)
+	if (segment->maintenance->gave_way)
 		return InvalidBlockNumber;
 	buffer = page_allocate(writer->index, segment->meta);
 	block = BufferGetBlockNumber(buffer);
@@ -94,7 +94,7 @@ put_new_page(SegmentWriter *writer, Page page)
 	segment->block =
 		host_grow(segment->block, &segment->block_room, segment->blocks + 1, sizeof(BlockNumber));
 	segment->block[segment->blocks++] = block;
-	upkeep_goes_on(segment->upkeep);
+	maintenance_goes_on(segment->maintenance);
 	return block;
 }
 
@@ -113,7 +113,7 @@ claim_next_groups(SegmentWriter *writer, int most, int *first)
 static bool
 writer_goes_on(SegmentWriter *writer)
 {
-	return upkeep_goes_on(((NewSegment *) writer)->upkeep);
+	return maintenance_goes_on(((NewSegment *) writer)->maintenance);
 }
 
 /* ---- New segments: documents -------------------------------------------- */
@@ -150,7 +150,7 @@ begin_segment(const Merge *merge)
 {
 	NewSegment *segment = palloc0(sizeof(NewSegment));
 
-	segment->upkeep = merge->upkeep;
+	segment->maintenance = merge->maintenance;
 	segment->meta = merge->meta;
 	segment->root.stride = meta_stride(merge->meta);
 	segment->writer = (SegmentWriter){.index = merge->index,
@@ -212,7 +212,7 @@ write_elements(void *state)
 	page_init(segment->elements.data, PAGE_ELEMENTS, writer->stamp);
 }
 
-/* Completes the segment that is being written, unless upkeep gives way. */
+/* Completes the segment that is being written, unless maintenance gives way. */
 static void
 finish_segment(Merge *merge)
 {
@@ -224,17 +224,18 @@ finish_segment(Merge *merge)
 		write_documents(segment);
 	if (page_info(segment->elements.data)->count > 0)
 		write_elements(segment);
-	if (merge->upkeep->gave_way)
+	if (merge->maintenance->gave_way)
 		return;
 	segment_lay_out(merge->index, writer->shape, &segment->root);
-	writer->memory = merge->sort != NULL ? merge->upkeep->memory / 2 : merge->upkeep->memory;
+	writer->memory =
+		merge->sort != NULL ? merge->maintenance->memory / 2 : merge->maintenance->memory;
 	if (root_lists(&segment->root) > 0 && !segment_write_groups(writer, &segment->lengths))
 		return;
 	entry = segment_write_root(writer, segment->last_map, &segment->lengths);
-	if (merge->upkeep->gave_way)
+	if (merge->maintenance->gave_way)
 		return;
 	if (merge->written_count == SEGMENTS_MAX)
-		segments_too_many(merge->index, &merge->meta->shape, merge->upkeep->memory);
+		segments_too_many(merge->index, &merge->meta->shape, merge->maintenance->memory);
 	entry.first_stamp = segment->first_stamp;
 	entry.last_stamp = segment->last_stamp;
 	entry.dead = segment->dead;
@@ -247,7 +248,7 @@ finish_segment(Merge *merge)
 
 /*
  * Returns the segment being written, with room for another page of documents.  Completes the
- * one before if that is full; returns NULL if upkeep has given way.
+ * one before if that is full; returns NULL if maintenance has given way.
  */
 static NewSegment *
 segment_with_room(Merge *merge)
@@ -259,7 +260,7 @@ segment_with_room(Merge *merge)
 			merge->documents_max &&
 		segment->root.document_pages > 0)
 		finish_segment(merge);
-	if (merge->upkeep->gave_way)
+	if (merge->maintenance->gave_way)
 		return NULL;
 	if (merge->segment == NULL)
 		merge->segment = begin_segment(merge);
@@ -292,7 +293,7 @@ add_part(Merge *merge, const SortedPart *part)
 	{
 		if (merge->segment == NULL || page_info(merge->segment->page.data)->count == 0)
 			segment_with_room(merge);
-		if (merge->upkeep->gave_way)
+		if (merge->maintenance->gave_way)
 			return;
 		memcpy(&merge->record, document.symbols, sizeof(SetRecord));
 		elements_place(&merge->segment->root, merge->segment->elements.data, &merge->record);
@@ -312,7 +313,7 @@ add_sorted(Merge *merge)
 	SortedPart part;
 
 	size_sort_perform(merge->sort);
-	while (size_sort_get(merge->sort, &part) && !merge->upkeep->gave_way)
+	while (size_sort_get(merge->sort, &part) && !merge->maintenance->gave_way)
 	{
 		add_part(merge, &part);
 		CHECK_FOR_INTERRUPTS();
@@ -371,7 +372,7 @@ sort_document(Merge *merge, const Document *document)
 	{
 		part.count = elements_part(&merge->source, &rest, merge->part);
 		if (part.count == 0)
-			upkeep_replaced(merge->index, merge->source.stamp);
+			maintenance_replaced(merge->index, merge->source.stamp);
 		size_sort_put(merge->sort, &part);
 		part.from += part.count;
 	}
@@ -460,7 +461,7 @@ add_tail_page(void *state, Buffer buffer)
 {
 	Merge *merge = state;
 
-	if (merge->upkeep->gave_way)
+	if (merge->maintenance->gave_way)
 		return;
 	if (page_info(BufferGetPage(buffer))->count < documents_per_page(merge->stride))
 		close_page(merge->index, buffer);
@@ -475,7 +476,7 @@ add_tail(Merge *merge, const TailEntry *tail)
 	merge->take = takes_tail(merge);
 	merge->source = (ElementSource){.index = merge->index, .stamp = tail->stamp};
 	if (!tail_walk(merge->index, tail, add_tail_page, merge))
-		upkeep_replaced(merge->index, tail->stamp);
+		maintenance_replaced(merge->index, tail->stamp);
 }
 
 /* Adds the documents of a segment. */
@@ -485,7 +486,7 @@ add_segment(Merge *merge, const SegmentEntry *entry)
 	SegmentWalk walk;
 
 	if (!walk_begin(&walk, merge->index, merge->meta, entry))
-		upkeep_replaced(merge->index, entry->stamp);
+		maintenance_replaced(merge->index, entry->stamp);
 	merge->stride = walk.segment.root.stride;
 	merge->take = takes_segment(merge, entry);
 	if (merge->sort != NULL)
@@ -493,17 +494,17 @@ add_segment(Merge *merge, const SegmentEntry *entry)
 		merge->source = (ElementSource){.index = merge->index, .stamp = entry->stamp};
 		merge->source.walk = &merge->elements;
 		if (!walk_begin(&merge->elements, merge->index, merge->meta, entry))
-			upkeep_replaced(merge->index, entry->stamp);
+			maintenance_replaced(merge->index, entry->stamp);
 	}
 	for (uint32 p = 0; p < walk.segment.root.document_pages && segment_live(entry) > 0; p++)
 	{
 		Buffer buffer = walk_documents(&walk, p);
 
 		if (!BufferIsValid(buffer))
-			upkeep_replaced(merge->index, entry->stamp);
+			maintenance_replaced(merge->index, entry->stamp);
 		add_page(merge, buffer);
 		UnlockReleaseBuffer(buffer);
-		if (!upkeep_goes_on(merge->upkeep))
+		if (!maintenance_goes_on(merge->maintenance))
 			break;
 	}
 	walk_end(&walk);
@@ -528,7 +529,8 @@ free_segment(Merge *merge, const SegmentEntry *entry, bool taken)
 	{
 		bool keeps_pages = taken && map < walk.segment.root.document_maps;
 
-		if ((!upkeep_goes_on(merge->upkeep) && !merge->abandoned) || !walk_load(&walk, map))
+		if ((!maintenance_goes_on(merge->maintenance) && !merge->abandoned) ||
+			!walk_load(&walk, map))
 			break;
 		for (uint32 i = 0; i < walk.count && !keeps_pages; i++)
 			RecordFreeIndexPage(merge->index, walk.entry[i].block);
@@ -579,7 +581,7 @@ publish(Merge *merge, const MergeSources *sources)
 	IndexMeta *meta;
 
 	if (merge->meta->segments - sources->count + merge->written_count > SEGMENTS_MAX)
-		segments_too_many(merge->index, &merge->meta->shape, merge->upkeep->memory);
+		segments_too_many(merge->index, &merge->meta->shape, merge->maintenance->memory);
 	change = meta_begin(merge->index);
 	meta = change.meta;
 	for (int i = 0; i < sources->count; i++)
@@ -621,7 +623,7 @@ abandon(Merge *merge)
  * longer listed as being written.
  */
 IndexMeta *
-upkeep_meta_read(Relation index)
+maintenance_meta_read(Relation index)
 {
 	IndexMeta *meta = meta_read(index);
 
@@ -635,37 +637,37 @@ upkeep_meta_read(Relation index)
 /*
  * Replaces the sources by one segment with their live documents, or as few as possible.
  * Pages of documents become part of the new segment as they are, unless a third of their
- * documents is dead.  Sets are always copied.  Returns false if upkeep gives way; then nothing
+ * documents is dead.  Sets are always copied.  Returns false if maintenance gives way; then nothing
  * has changed.
  */
 bool
-merge_sources(Upkeep *upkeep, const MergeSources *sources)
+merge_sources(Maintenance *maintenance, const MergeSources *sources)
 {
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "neardup merge", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext before = MemoryContextSwitchTo(context);
-	Merge merge = {.upkeep = upkeep,
-				   .index = upkeep->index,
-				   .meta = upkeep_meta_read(upkeep->index)};
+	Merge merge = {.maintenance = maintenance,
+				   .index = maintenance->index,
+				   .meta = maintenance_meta_read(maintenance->index)};
 	bool complete;
 
-	merge.documents_max = merged_documents_max(upkeep, merge.meta);
+	merge.documents_max = merged_documents_max(maintenance, merge.meta);
 	merge.written = palloc(SEGMENTS_MAX * sizeof(SegmentEntry));
 	if (shape_is_set(&merge.meta->shape))
 	{
 		/* The other half is for the postings of segments that are written meanwhile. */
-		merge.sort = size_sort_begin(upkeep->memory / 2, NULL);
+		merge.sort = size_sort_begin(maintenance->memory / 2, NULL);
 		merge.part = palloc(PART_ELEMENTS * sizeof(uint64));
 	}
 	if (sources->closed)
 		add_tail(&merge, &merge.meta->closed);
-	for (int i = 0; i < sources->count && !upkeep->gave_way; i++)
+	for (int i = 0; i < sources->count && !maintenance->gave_way; i++)
 		add_segment(&merge, meta_segment(merge.meta, sources->stamp[i]));
-	if (merge.sort != NULL && !upkeep->gave_way)
+	if (merge.sort != NULL && !maintenance->gave_way)
 		add_sorted(&merge);
-	if (merge.segment != NULL && !upkeep->gave_way)
+	if (merge.segment != NULL && !maintenance->gave_way)
 		finish_segment(&merge);
-	complete = !upkeep->gave_way;
+	complete = !maintenance->gave_way;
 	if (complete)
 	{
 		publish(&merge, sources);
@@ -673,7 +675,7 @@ merge_sources(Upkeep *upkeep, const MergeSources *sources)
 	}
 	else
 		abandon(&merge);
-	IndexFreeSpaceMapVacuum(upkeep->index);
+	IndexFreeSpaceMapVacuum(maintenance->index);
 	MemoryContextSwitchTo(before);
 	MemoryContextDelete(context);
 	return complete;

@@ -1,4 +1,4 @@
-# upkeep.sh: what it costs to have a peer, beyond searches: first searches, memory, inserts, updates and vacuum.
+# maintenance.sh: what it costs to have a peer, beyond searches: first searches, memory, inserts, updates and vacuum.
 # Sourced by run.sh.
 
 # with_tables: prints the peers that have tables of their own and a search.

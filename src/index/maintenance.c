@@ -1,5 +1,5 @@
 /*
- * upkeep.c: when a tail is sealed, and which segments are merged.
+ * maintenance.c: when a tail is sealed, and which segments are merged.
  */
 #include "index/index.h"
 #include "index/segment_write.h"
@@ -46,13 +46,13 @@ segment_numbers(const IndexMeta *meta, const SegmentEntry *entry)
 
 /* Finds segments to merge, of the lowest tier that has enough of them; false if none has. */
 static bool
-find_tier(const Upkeep *upkeep, const IndexMeta *meta, MergeSources *sources)
+find_tier(const Maintenance *maintenance, const IndexMeta *meta, MergeSources *sources)
 {
 	uint32 most;
 
 	if (meta->segments < TIER_SEGMENTS)
 		return false;
-	most = merged_documents_max(upkeep, meta);
+	most = merged_documents_max(maintenance, meta);
 	for (int tier = 0; tier < 32 / TIER_LOG; tier++)
 	{
 		uint64 documents = 0;
@@ -89,9 +89,9 @@ compare_live(const void *a, const void *b)
  * is none.
  */
 static bool
-find_smaller(const Upkeep *upkeep, const IndexMeta *meta, MergeSources *sources)
+find_smaller(const Maintenance *maintenance, const IndexMeta *meta, MergeSources *sources)
 {
-	uint32 most = merged_documents_max(upkeep, meta);
+	uint32 most = merged_documents_max(maintenance, meta);
 	const SegmentEntry *entry[SEGMENTS_MAX];
 	uint64 smaller = 0;
 	uint64 numbers = 0;
@@ -130,54 +130,55 @@ find_dead(const IndexMeta *meta, MergeSources *sources)
 
 /* Seals the tail if that is due or was begun before; false if it is not, or gives way. */
 static bool
-seal(Upkeep *upkeep, bool any)
+seal(Maintenance *maintenance, bool any)
 {
-	IndexMeta *meta = upkeep_meta_read(upkeep->index);
+	IndexMeta *meta = maintenance_meta_read(maintenance->index);
 	MergeSources sources = {.closed = meta->closed.stamp != 0};
 
 	if (meta->segments >= SEGMENTS_MAX - 1)
-		segments_too_many(upkeep->index, &meta->shape, upkeep->memory);
+		segments_too_many(maintenance->index, &meta->shape, maintenance->memory);
 	if (!sources.closed && (tail_is_due(meta) || (any && meta->tail.stamp != 0)))
 	{
-		close_tail(upkeep->index);
+		close_tail(maintenance->index);
 		sources.closed = true;
 	}
 	pfree(meta);
-	return sources.closed && merge_sources(upkeep, &sources);
+	return sources.closed && merge_sources(maintenance, &sources);
 }
 
 /* Merges segments, or rewrites one, if that is due; false if it is not, or gives way. */
 static bool
-merge(Upkeep *upkeep)
+merge(Maintenance *maintenance)
 {
-	IndexMeta *meta = upkeep_meta_read(upkeep->index);
+	IndexMeta *meta = maintenance_meta_read(maintenance->index);
 	MergeSources sources = {.closed = false};
-	bool due = (upkeep->by == UPKEEP_BY_VACUUM && find_smaller(upkeep, meta, &sources)) ||
-		find_tier(upkeep, meta, &sources) || find_dead(meta, &sources);
+	bool due =
+		(maintenance->by == MAINTENANCE_BY_VACUUM && find_smaller(maintenance, meta, &sources)) ||
+		find_tier(maintenance, meta, &sources) || find_dead(meta, &sources);
 
 	pfree(meta);
-	return due && merge_sources(upkeep, &sources);
+	return due && merge_sources(maintenance, &sources);
 }
 
 /* Seals the tail and merges segments as long as that is due; seal_any: seals any tail. */
 void
-upkeep_run(Upkeep *upkeep, bool seal_any)
+maintenance_run(Maintenance *maintenance, bool seal_any)
 {
-	while (upkeep_goes_on(upkeep) &&
-		   (seal(upkeep, seal_any) || (!upkeep->gave_way && merge(upkeep))))
+	while (maintenance_goes_on(maintenance) &&
+		   (seal(maintenance, seal_any) || (!maintenance->gave_way && merge(maintenance))))
 		seal_any = false;
 }
 
 /* Seals the tail if that is due; merges only if there are too many segments. */
 void
-upkeep_seal(Upkeep *upkeep)
+maintenance_seal(Maintenance *maintenance)
 {
-	IndexMeta *meta = upkeep_meta_read(upkeep->index);
+	IndexMeta *meta = maintenance_meta_read(maintenance->index);
 	bool many = meta->segments > SEGMENTS_MAX / 2;
 
 	pfree(meta);
 	if (many)
-		upkeep_run(upkeep, false);
+		maintenance_run(maintenance, false);
 	else
-		seal(upkeep, false);
+		seal(maintenance, false);
 }
