@@ -203,4 +203,14 @@ foreach my $ending (qw(stop restart kill9 teardown_node))
 	*$ending = sub { my $self = shift; $self->end_sessions; return $self->$method(@_) };
 }
 
+# Returns the lines of the server's log that tell of corruption or a crash.  A server that stops at
+# once kills sessions that take longer than five seconds to end.
+sub signs_of_corruption
+{
+	my ($self) = @_;
+
+	return grep { /PANIC|TRAP|inconsistent page|(?<!possibly )corrupt|server process \(PID \d+\) (was|exited)/ && !/was terminated by signal 9/ }
+	  split /\n/, PostgreSQL::Test::Utils::slurp_file($self->logfile);
+}
+
 1;
