@@ -3,6 +3,7 @@
 import collections
 import concurrent.futures
 import importlib.metadata
+import itertools
 import multiprocessing
 import os
 import pathlib
@@ -24,6 +25,7 @@ import pyarrow.compute
 import tqdm
 
 import neardup
+import neardup.duckdb
 from neardup import _engines
 from test_python import HERE, Tap
 
@@ -204,36 +206,52 @@ class Tables(unittest.TestCase):
         self.assertLessEqual({"LICENSE", "LICENSE.utf8proc", "LICENSE.xxHash", "py.typed", "libneardup.so.0"}, names)
 
     def test_engines(self):
-        """Plain processes do what Spark's tasks do, and the answer is that of one call."""
+        """Plain processes do what tasks of engines do, and the answer is that of one call."""
         count, pool = 700, concurrent.futures.ProcessPoolExecutor(2, multiprocessing.get_context("spawn"))
         texts = [None if i % 97 == 5 else " ".join(f"w{(i * i % 300) * 100 + word + (i % 7) * (word % 11 == 3)}" for word in range(40)) for i in range(count)]
         table = pyarrow.table({"url": [f"u{i * 7919 % count:05}" for i in range(count)], "body": texts, "day": [i * 31 % 9 for i in range(count)]})
-        for nearest in False, True:
-            how = _engines.how_of("body", "url", "day", table.column_names, threshold=0.5, nearest=nearest)
-            rows = sorted(zip(table["day"].to_pylist(), table["url"].to_pylist(), texts))
-            ids = [url for _, url, _ in rows]
-            keepers, similarities = neardup.clusters([text or "" for _, _, text in rows], 0.5, nearest=nearest)
-            sizes = collections.Counter(keepers)
-            expected = [(ids[i], None, 0, None) if keeper == neardup.NO_KEEPER else (ids[i], ids[keeper], similarities[i], sizes[keeper])
-                        for i, keeper in enumerate(keepers)]
-            signed = pyarrow.Table.from_batches(_engines.sign(how, table.to_batches(max_chunksize=300))).sort_by([(name, "ascending") for name in how.names])
-            found = pyarrow.Table.from_batches(_engines.cluster(how, signed.to_batches(max_chunksize=700)))
-            self.assertEqual([tuple(row.values()) for row in found.to_pylist()], expected)
-            for blocks in 1, 2, 3:
-                numbered = pyarrow.Table.from_batches(_engines.number(how, blocks, 0, signed.to_batches(max_chunksize=500)))
-                edges = pool.map(_join_part, [(how, blocks, a, b, numbered.filter(pyarrow.compute.is_in(numbered["block"], pyarrow.array([a, b]))))
+        ordered = table.sort_by([("day", "ascending"), ("url", "ascending")])
+        old, new = ordered.filter(pyarrow.compute.less(ordered["url"], "u00300")), ordered.filter(pyarrow.compute.greater_equal(ordered["url"], "u00300"))
+        for nearest, decide in itertools.product((False, True), ("signatures", "texts")):
+            how = _engines.how_of("body", "url", "day", table.column_names, threshold=0.5, nearest=nearest, decide=decide)
+            more = {"text": "body", "id": "url", "report": True, "nearest": nearest, "decide": decide}
+            expected = rows_of(neardup.dedupe(ordered, 0.5, **more).select(["url", *_engines.REPORT]).rename_columns(["id", *_engines.REPORT]))
+            signed = [_engines.sign(how, 1, table.slice(i, 300)) for i in range(0, count, 300)]
+            self.assertEqual(_engines.cluster(how, signed).to_pylist(), expected)
+            for blocks in 2, 3:
+                signed = _engines.sign(how, blocks, ordered).append_column("row", pyarrow.array(range(count)))
+                edges = pool.map(_join_part, [(how, blocks, a, b, [signed.filter(pyarrow.compute.is_in(signed["block"], pyarrow.array([a, b])))])
                                               for a, b in _engines.parts_of(blocks)])
-                kept = pyarrow.Table.from_batches(_engines.keep(how, pyarrow.concat_tables(edges).to_batches()))
-                self.assertEqual([(ids[row["row"]], ids[row["keeper"]], row["similarity"]) for row in kept.to_pylist()],
-                                 [row[:3] for row in expected if row[1] not in (row[0], None)])
-                self.assertEqual(numbered["empty"].to_pylist(), [row[1] is None for row in expected])
+                found = _engines.keep(how, edges)
+                parts = [(first, signed.slice(first, 250)) for first in range(0, count, 250)]
+                names = pyarrow.concat_tables([_engines.named(*part, found) for part in parts])
+                self.assertEqual([row for part in parts for row in _engines.answer(*part, found, names).to_pylist()], expected)
+            # What is similar to old rows, by one task, and by one for each block of them.
+            expected = neardup.dedupe(new, 0.5, against=old.sort_by("url"), **more)
+            expected = sorted((row["url"], row["against"], row["similarity"]) for row in rows_of(expected) if row["against"])
+            for blocks in 1, 3:
+                sides = [_engines.sign(how, blocks, side).append_column("old", [[side is old] * len(side)]) for side in (new, old)]
+                tasks = [[sides[0], sides[1].filter(pyarrow.compute.equal(sides[1]["block"], i)) if blocks > 1 else sides[1]] for i in range(blocks)]
+                held = _engines.held_once(how, pyarrow.concat_tables([_engines.hold(how, task) for task in tasks]))
+                self.assertEqual([tuple(row.values()) for row in held.to_pylist()], expected)
         with self.assertRaisesRegex(ValueError, "'url' has a null"):
-            list(_engines.sign(how, table.set_column(0, "url", [[None] * count]).to_batches()))
+            _engines.sign(how, 1, table.set_column(0, "url", [[None] * count]))
         with self.assertRaisesRegex(ValueError, "several rows"):
-            list(_engines.cluster(how, pyarrow.concat_tables([signed, signed]).to_batches()))
-        with self.assertRaisesRegex(ValueError, "no column 'date'"):
-            _engines.how_of("body", "url", "date", table.column_names)
+            _engines.cluster(how, [signed, signed])
+        for more in {"order": "date"}, {"against": ["body"]}, {"decide": "chance"}, {"report": True, "columns": ["url", "body", "day", "size"]}:
+            with self.assertRaisesRegex(ValueError, "no column 'date'|no column 'url'|'chance'|'size' already"):
+                _engines.how_of("body", "url", **{"order": "day", "columns": table.column_names, **more})
         pool.shutdown()
+
+    def test_duckdb(self):
+        """DuckDB's functions give what the package does."""
+        database = duckdb.connect()
+        neardup.duckdb.register(database, k=64, scheme="word 1")
+        database.execute("CREATE TABLE t AS SELECT id, body, to_minhash(body) AS a, to_simhash(body) AS b, to_shingles(body) AS c FROM DOCUMENTS")
+        for name, made in {"a": neardup.minhash(TEXTS, k=64, scheme="word 1"), "b": neardup.simhash(TEXTS), "c": neardup.shingles(TEXTS, scheme="word 1")}.items():
+            self.assertEqual([value for value, in database.execute(f"SELECT {name} FROM t ORDER BY rowid").fetchall()], list(made))
+            found = database.execute(f"SELECT similarity(x.{name}, y.{name}) FROM t x, t y ORDER BY x.rowid, y.rowid").fetchall()
+            self.assertEqual([value for value, in found], [None if None in pair else neardup.similarity(*pair) for pair in itertools.product(made, made)])
 
     def test_parts(self):
         values = neardup.minhash(TEXTS[:3] * 2 + TEXTS)

@@ -1,32 +1,37 @@
-"""What tasks of an engine such as Spark do, on batches of pyarrow: they sign, find pairs and find keepers.
+"""What tasks of an engine such as Spark do, on tables of pyarrow: they sign, find pairs and find keepers.
 
-The engine moves rows.  Each stage is a function of batches that yields batches, and can be pickled:
+The engine moves rows.  Each stage is a function of tables or batches that returns a table:
 
-    sign        the columns that tell the order of the rows, and a signature
-    cluster     of all rows, in order: the keeper of each
-    number      of all rows, in order: their numbers and blocks
-    join        of the rows of two blocks: the pairs
-    keep        of all pairs: the keeper of each row that has one
+    sign        the columns that tell the order of the rows, and the value that is compared: a signature, or the text
+    hold        of all rows, and of those that they are held against: the rows that are similar to one of these
+    cluster     of all rows: the keeper of each
+    join        of the rows of two blocks, which have numbers in order: the pairs
+    keep        of all pairs: the keeper of each row in a cluster
+    answer      of rows and their keepers: what cluster says
 
 One task clusters what its memory holds; beyond, rows are numbered, joined by many tasks, and kept by one."""
 
+import tempfile
+from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from ._joining import NO_KEEPER, clusters, pairs
+from ._joining import NO_KEEPER, _clusters, _options, pairs
 from ._keeping import blocks_of, keepers
 from ._library import DEFAULT
 from ._signing import Lexicon, minhash
+from ._tables import make_values
+from ._values import Values
 
-# Rows, if a call does not say, of which a task takes the signatures.
-ROWS_OF_BLOCK = 50_000_000
-
-# Rows that are yielded at a time.
-_STEP = 1 << 16
+# Rows, if a call does not say, of which a task takes the signatures, or the texts.
+_ROWS_OF_BLOCK = {"signatures": 50_000_000, "texts": 5_000_000}
 
 EDGE = [("a", "u8"), ("b", "u8"), ("similarity", "f8")]
+
+# The columns of a report.
+REPORT = ["keeper", "similarity", "size"]
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,8 @@ class How:
     scheme: str | None = None
     lexicon: Lexicon | None = None
     nearest: bool = False
+    decide: str = "texts"
+    jobs: int = 1
     memory: int = 0
 
     @property
@@ -54,20 +61,34 @@ class How:
         """Their names in tasks: the id is the last."""
         return [f"key{i}" for i in range(len(self.keys) - 1)] + ["id"]
 
+    @property
+    def columns(self) -> list[str]:
+        """The columns that sign() reads."""
+        return self.keys + ([] if self.text in self.keys else [self.text])
 
-def how_of(text: str, id: str, order: Any, columns: Iterable[str], **more: Any) -> How:
+    @property
+    def options(self) -> Any:
+        """Options of the library for clusters."""
+        return _options(self.threshold, False, False, self.nearest, self.jobs, self.memory, None)
+
+    def blocks(self, rows: int) -> int:
+        """Returns the number of blocks for some rows; 1 if a task takes all."""
+        return -(-rows // _ROWS_OF_BLOCK[self.decide]) or 1
+
+
+def how_of(text: str, id: str, order: Any, columns: Iterable[str], report: bool = False, against: Iterable[str] | None = None,
+           decide: str = "texts", **more: Any) -> How:
     """Returns what a call was told, or refuses it."""
     names = (order,) if isinstance(order, str) else tuple(order or ())
     known = list(columns)
-    for name in (text, id, *names):
-        if name not in known:
-            raise ValueError(f"there is no column {name!r}: the columns are {', '.join(map(repr, known))}")
-    return How(text, id, names, **more)
-
-
-def block_count(rows: int, blocks: int | None) -> int:
-    """Returns the number of blocks for some rows; 1 if a task takes all."""
-    return blocks or -(-rows // ROWS_OF_BLOCK) or 1
+    for name, found in [(name, known) for name in (text, id, *names)] + [(name, list(against)) for name in (text, id) if against is not None]:
+        if name not in found:
+            raise ValueError(f"there is no column {name!r}: the columns are {', '.join(map(repr, found))}")
+    if decide not in _ROWS_OF_BLOCK:
+        raise ValueError(f'decide is "texts" or "signatures", not {decide!r}')
+    if report and (taken := {*REPORT, *([] if against is None else ["against"])} & {*known}):
+        raise ValueError(f"the table has a column {min(taken)!r} already")
+    return How(text, id, names, decide=decide, **more)
 
 
 def parts_of(blocks: int) -> list[tuple[int, int]]:
@@ -75,89 +96,160 @@ def parts_of(blocks: int) -> list[tuple[int, int]]:
     return [(a, b) for b in range(blocks) for a in range(b + 1)]
 
 
-def _fixed(column: Any) -> Any:
-    """Returns signatures as a column of values of one size, in one piece, as the library reads it where it lies."""
-    pyarrow = import_module("pyarrow")
-    size = len(column[0].as_py()) if len(column) else 1
-    fixed = column.cast(pyarrow.binary(size))
-    return fixed.combine_chunks() if isinstance(fixed, pyarrow.ChunkedArray) else fixed
+# ---- Values ----------------------------------------------------------------
 
 
-def _check_ids(ids: Any) -> None:
-    compute = import_module("pyarrow.compute")
-    if compute.count_distinct(ids).as_py() != len(ids):
-        raise ValueError("an id is in several rows: give each row its own")
-
-
-def sign(how: How, batches: Iterable[Any]) -> Iterator[Any]:
-    """Yields the keys of the rows, none of which may be null, and their signatures; a null is an empty text."""
-    pyarrow = import_module("pyarrow")
+def sign(how: How, blocks: int, table: Any) -> Any:
+    """Returns the keys of the rows, none of which may be null, and what is compared, in which a null is an empty text; if
+    there are several blocks, also the block of each row, and whether it has no text."""
+    import numpy
     pyarrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
-    for batch in batches:
-        for name in how.keys:
-            if batch.column(name).null_count:
-                raise ValueError(f"the column {name!r} has a null, so the rows have no order: fill or filter it first")
-        texts = compute.fill_null(batch.column(how.text), "")
-        values = minhash(texts, k=how.k, b=how.b, scheme=how.scheme, lexicon=how.lexicon)
-        columns = [batch.column(name) for name in how.keys] + [pyarrow.array(values).cast(pyarrow.binary())]
-        yield pyarrow.RecordBatch.from_arrays(columns, names=[*how.names, "signature"])
+    columns = dict(zip(how.names, map(table.column, how.keys)))
+    for name, column in zip(how.keys, columns.values()):
+        if column.null_count:
+            raise ValueError(f"the column {name!r} has a null, so the rows have no order: fill or filter it first")
+    columns["value"] = texts = table.column(how.text)
+    if texts.null_count:
+        columns["value"] = texts = compute.fill_null(texts, pyarrow.scalar("", texts.type))
+    if how.decide == "signatures" or blocks > 1:
+        signatures = minhash(texts, k=how.k, b=how.b, scheme=how.scheme, lexicon=how.lexicon)
+        if how.decide == "signatures":
+            columns["value"] = pyarrow.array(signatures).cast(pyarrow.binary())
+        if blocks > 1:
+            columns["block"] = pyarrow.array(blocks_of(signatures, blocks), pyarrow.int32())
+            columns["empty"] = pyarrow.array(numpy.asarray(signatures)[:, 1] & 16 != 0)
+    return pyarrow.table(columns)
 
 
-def cluster(how: How, batches: Iterable[Any]) -> Iterator[Any]:
-    """Yields for each row its id and its keeper's, their similarity, and the size of the cluster, from all rows in order."""
+def _read(how: How, names: list[str], tables: Iterable[Any]) -> tuple[Any, Values]:
+    """Returns some columns of tables, and the values of their rows, whose texts wait in a temporary file."""
+    pyarrow = import_module("pyarrow")
+    rest: list[Any] = []
+
+    def column() -> Iterator[Any]:
+        for table in tables:
+            whole = table if isinstance(table, pyarrow.Table) else pyarrow.Table.from_batches([table])
+            rest.append(whole.select(names))
+            yield from (chunk for chunk in whole["value"].chunks if len(chunk))
+
+    if how.decide == "texts":
+        from ._parquet import spooled
+        with tempfile.TemporaryFile() as file:
+            texts = spooled(column(), file)
+        values = make_values(texts, k=how.k, b=how.b, scheme=how.scheme, lexicon=how.lexicon, shingles=False, decide="texts", jobs=how.jobs)
+    else:
+        # In one piece, which the library reads where it lies.
+        fixed = [part.cast(pyarrow.binary(len(part[0].as_py()))) for part in column()]
+        values = Values.of(pyarrow.concat_arrays(fixed) if fixed else [])
+    return pyarrow.concat_tables(rest), values
+
+
+def _numbers(places: Any) -> "array[int]":
+    return array("I", places.cast("uint32").to_numpy().tobytes())
+
+
+# ---- One task --------------------------------------------------------------
+
+
+def hold(how: How, tables: Iterable[Any]) -> Any:
+    """Returns the ids of rows that are similar to one whose column `old` is true, the id of that, `against`, and their
+    similarity."""
+    import numpy
+    pyarrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
+    table, values = _read(how, ["id", "old"], tables)
+    old = compute.indices_nonzero(table["old"])
+    old = old.take(compute.sort_indices(table["id"].take(old)))
+    new = _numbers(compute.indices_nonzero(compute.invert(table["old"])))
+    places, similarities = map(numpy.asarray, _clusters(values.chosen(new), len(new), values.chosen(_numbers(old)), how.options))
+    some = places != NO_KEEPER
+    columns = [table["id"].take(pyarrow.array(numpy.asarray(new)[some])), table["id"].take(old.take(pyarrow.array(places[some]))), similarities[some]]
+    return pyarrow.table(columns, names=["id", "against", "similarity"])
+
+
+def held_once(how: How, held: Any) -> Any:
+    """Returns what hold() says of all blocks of old rows, from what it says of each."""
+    import numpy
+    order = ([("similarity", "descending")] if how.nearest else []) + [("against", "ascending")]
+    held = held.sort_by([("id", "ascending"), *order])
+    codes = held["id"].combine_chunks().dictionary_encode().indices.to_numpy()
+    return held.filter(import_module("pyarrow").array(numpy.diff(codes, prepend=-1) != 0))
+
+
+def cluster(how: How, tables: Iterable[Any]) -> Any:
+    """Returns for each row its id and its keeper's, their similarity, and the size of the cluster, from all rows."""
+    import numpy
+    pyarrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
+    table, values = _read(how, how.names, tables)
+    if compute.count_distinct(table["id"]).as_py() != len(table):
+        raise ValueError("an id is in several rows: give each row its own")
+    places = compute.sort_indices(table, [(name, "ascending") for name in how.names])
+    numbers, ids = _numbers(places), table["id"].take(places)
+    kept, similarities = map(numpy.asarray, _clusters(values.chosen(numbers), len(numbers), None, how.options))
+    some = kept != NO_KEEPER
+    known = numpy.where(some, kept, 0)
+    sizes = numpy.bincount(kept[some], minlength=len(kept))[known]
+    columns = [ids, ids.take(pyarrow.array(known, mask=~some)), similarities, pyarrow.array(sizes, pyarrow.int64(), mask=~some)]
+    return pyarrow.table(columns, names=["id", *REPORT])
+
+
+# ---- Many tasks ------------------------------------------------------------
+
+
+def join(how: How, blocks: int, a: int, b: int, tables: Iterable[Any]) -> Any:
+    """Returns the pairs of the rows of two blocks, by their numbers, in the column `row`."""
     import numpy
     pyarrow = import_module("pyarrow")
-    found = list(batches)
-    if not found:
-        return
-    table = pyarrow.Table.from_batches(found)
-    ids = table.column("id")
-    _check_ids(ids)
-    keepers, similarities = map(numpy.asarray, clusters(_fixed(table.column("signature")), how.threshold, nearest=how.nearest, memory=how.memory))
-    some = keepers != NO_KEEPER
-    places = numpy.where(some, keepers, 0)
-    sizes = numpy.bincount(keepers[some], minlength=len(keepers))[places]
-    for i in range(0, len(ids), _STEP):
-        part = slice(i, i + _STEP)
-        columns = [ids.take(pyarrow.array(places[part], mask=~some[part])), pyarrow.array(similarities[part]),
-                   pyarrow.array(sizes[part], pyarrow.int64(), mask=~some[part])]
-        yield from pyarrow.table([ids[part], *columns], names=["id", "keeper", "similarity", "size"]).to_batches()
+    table, values = _read(how, ["row"], tables)
+    row = table["row"].to_numpy()
+    found = numpy.asarray(pairs(values, how.threshold, jobs=how.jobs, memory=how.memory, part=(blocks, a, b)))
+    return pyarrow.table([row[found["a"]], row[found["b"]], found["similarity"].copy()], names=["a", "b", "similarity"])
 
 
-def number(how: How, blocks: int, first: int, batches: Iterable[Any]) -> Iterator[Any]:
-    """Yields the numbers of the rows in order, from `first` on, their ids, whether they are empty, signatures and blocks."""
-    pyarrow = import_module("pyarrow")
-    for batch in batches:
-        signature = batch.column("signature")
-        row = pyarrow.array(range(first, first + len(batch)), pyarrow.int64())
-        block = pyarrow.array(blocks_of(_fixed(signature), blocks), pyarrow.int64())
-        empty = pyarrow.array([value.as_buffer()[1] & 16 != 0 for value in signature], pyarrow.bool_())
-        first += len(batch)
-        yield pyarrow.RecordBatch.from_arrays([row, batch.column("id"), empty, signature, block], names=["row", "id", "empty", "signature", "block"])
-
-
-def join(how: How, blocks: int, a: int, b: int, table: Any) -> Any:
-    """Returns the pairs of the rows of two blocks, by their numbers."""
-    import numpy
-    pyarrow = import_module("pyarrow")
-    table = table.sort_by("row")
-    row = table.column("row").to_numpy()
-    found = numpy.asarray(pairs(_fixed(table.column("signature")), how.threshold, memory=how.memory, part=(blocks, a, b)))
-    return pyarrow.table({"a": row[found["a"]], "b": row[found["b"]], "similarity": found["similarity"]})
-
-
-def keep(how: How, batches: Iterable[Any]) -> Iterator[Any]:
-    """Yields the row, its keeper and their similarity, of rows that are no keepers, from all pairs."""
+def keep(how: How, tables: Iterable[Any]) -> Any:
+    """Returns the row, its keeper, their similarity and the size of the cluster, of all rows of clusters of two or more, from
+    all pairs."""
     import numpy
     pyarrow = import_module("pyarrow")
 
     def parts() -> Iterator[Any]:
-        for batch in batches:
-            part = numpy.empty(batch.num_rows, EDGE)
+        for table in tables:
+            part = numpy.empty(table.num_rows, EDGE)
             for name, _ in EDGE:
-                part[name] = batch.column(name).to_numpy()
+                part[name] = table.column(name).to_numpy()
             yield part
 
     found = numpy.frombuffer(keepers(parts(), nearest=how.nearest, memory=how.memory), EDGE)
-    columns = [found["a"].astype("i8"), found["b"].astype("i8"), found["similarity"].copy()]
-    yield from pyarrow.table(columns, names=["row", "keeper", "similarity"]).to_batches(max_chunksize=_STEP)
+    kept, place, counts = numpy.unique(found["b"], return_inverse=True, return_counts=True)
+    columns = [(found["a"], kept), (found["b"], kept), (found["similarity"], numpy.ones(len(kept))), (counts[place] + 1, counts + 1)]
+    return pyarrow.table([numpy.concatenate(column).astype(kind) for column, kind in zip(columns, ["i8", "i8", "f8", "i8"])],
+                         names=["row", *REPORT])
+
+
+def _found_of(table: Any, first: int, found: Any) -> Any:
+    """Returns what keep() says of some rows, whose numbers begin with the first."""
+    compute = import_module("pyarrow.compute")
+    return found.filter((compute.field("row") >= first) & (compute.field("row") < first + len(table)))
+
+
+def named(first: int, table: Any, found: Any) -> Any:
+    """Returns the numbers and the ids of keepers that others have, from some rows, whose numbers begin with the first."""
+    compute = import_module("pyarrow.compute")
+    here = _found_of(table, first, found)
+    here = here.filter(compute.equal(here["row"], here["keeper"]))
+    return here.select(["row"]).append_column("id", table["id"].take(compute.subtract(here["row"], first)))
+
+
+def answer(first: int, table: Any, found: Any, names: Any) -> Any:
+    """Returns what cluster() does, of some rows, whose numbers begin with the first, from what keep() and named() say."""
+    import numpy
+    pyarrow = import_module("pyarrow")
+    here, names = _found_of(table, first, found), names.sort_by("row")
+    place = here["row"].to_numpy() - first
+    empty = table["empty"].to_numpy()
+    # Keepers of others have places behind those of the rows.
+    keeper = numpy.arange(len(table))
+    keeper[place] = len(table) + numpy.searchsorted(names["row"].to_numpy(), here["keeper"].to_numpy())
+    similarity, size = numpy.where(empty, 0.0, 1.0), numpy.ones(len(table), "i8")
+    similarity[place], size[place] = here["similarity"].to_numpy(), here["size"].to_numpy()
+    ids = pyarrow.concat_tables([table.select(["id"]), names.select(["id"])])["id"]
+    return pyarrow.table([table["id"], ids.take(pyarrow.array(keeper, mask=empty)), similarity, pyarrow.array(size, mask=empty)], names=["id", *REPORT])

@@ -110,7 +110,7 @@ class _Side:
         return [item for array in self.column(field) for item in array.to_pylist()] if field else range(1, NO_KEEPER)
 
 
-def _spooled(arrays: Iterator[Any], file: Any) -> Any:
+def spooled(arrays: Iterator[Any], file: Any) -> Any:
     """Returns the arrays of a column, whose memory is a temporary file: a call that decides reads some of them again."""
     first = next(arrays, None)
     if first is None:
@@ -220,7 +220,7 @@ def dedupe_files(inputs: Sequence[str], output: str, *, field: str, id: str | No
         def values_of(some: _Side) -> Values:
             texts = some.column(field)
             again = making["decide"] == "texts" and not making["shingles"]
-            return make_values(_spooled(texts, spools.enter_context(tempfile.TemporaryFile())) if again else _arrow.Chunks(texts), **making)
+            return make_values(spooled(texts, spools.enter_context(tempfile.TemporaryFile())) if again else _arrow.Chunks(texts), **making)
 
         kept = keep(values_of(side), against=None if other is None else values_of(other), **keeping)
     stays, place = bytearray(len(kept.clusters.keeper)), 0

@@ -1,6 +1,8 @@
-"""neardup on Apache Spark, 4.0 or later: neardup.spark.dedupe()."""
+"""neardup on Apache Spark, 4.1 or later: neardup.spark.dedupe()."""
 
-from collections.abc import Iterable, Iterator
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -9,40 +11,37 @@ from . import _engines as engines
 from ._library import DEFAULT
 from ._signing import Lexicon
 
-_REPORT = ["keeper", "similarity", "size"]
-
 
 def dedupe(df: Any, threshold: float = DEFAULT.threshold, *, text: str, id: str, order: Any, report: bool = False,
-           blocks: int | None = None, k: int = DEFAULT.k, b: int = DEFAULT.b, scheme: str | None = None,
-           lexicon: Lexicon | None = None, nearest: bool = False, memory: int = 0) -> Any:
+           against: Any = None, blocks: int | None = None, k: int = DEFAULT.k, b: int = DEFAULT.b, scheme: str | None = None,
+           lexicon: Lexicon | None = None, nearest: bool = False, decide: str = "texts", jobs: int = 1, memory: int = 0) -> Any:
     """Returns the rows of a DataFrame that stay when near-duplicates go: the first of each cluster in the order of the
-    column `order`, or of several, then of `id`, and those without a text.
+    column `order`, or of several, then of `id`, and those without a text.  Rows that are similar to one of the DataFrame
+    `against`, such as what earlier runs have kept, go first; it has the columns `text` and `id`.
 
-    It is, row by row, what neardup_clusters() of PostgreSQL says, ORDER BY these columns, COLLATE "C".  Each row has an id
-    of its own; a null in these columns is an error.  With report=True all rows come out, with the id of their keeper
-    (null without a text), their similarity to it, and the size of the cluster.
+    It is, row by row, what neardup.dedupe() says, and neardup_clusters() of PostgreSQL, ORDER BY these columns, COLLATE
+    "C".  Each row has an id of its own; a null in these columns is an error.  With report=True all rows come out, with the
+    id of their keeper (null without a text), their similarity to it, and the size of the cluster; with `against`, also the
+    id of the first row there that is similar, and then only their similarity is not null.
 
-    One task compares all rows if they are at most 50 million; otherwise, or with `blocks`, blocks * (blocks + 1) / 2 tasks
-    compare those of two blocks.  memory is about how many bytes each may take, beside its rows; 0 is half of the
-    machine's.  df is evaluated twice or more, so it should give the same rows each time.  The other arguments are those of
-    neardup.dedupe()."""
-    how = engines.how_of(text, id, order, df.columns, threshold=threshold, k=k, b=b, scheme=scheme, lexicon=lexicon,
-                         nearest=nearest, memory=memory)
-    if report and (taken := {*_REPORT} & {*df.columns}):
-        raise ValueError(f"the table has a column {min(taken)!r} already")
-    selected = df.select(*how.keys, *({text} - {*how.keys}))
-    types = {field.name: field.dataType for field in df.schema}
-    signed = selected.mapInArrow(partial(engines.sign, how), _schema(dict(zip(how.names, map(types.get, how.keys))), signature="binary"))
-    count = engines.block_count(df.count() if blocks is None else 0, blocks)
-    if count == 1:
-        ordered = signed.repartition(1).sortWithinPartitions(*how.names)
-        found = ordered.mapInArrow(partial(engines.cluster, how), _schema({"id": types[id], "keeper": types[id]}, similarity="double", size="long"))
-    else:
-        found = _by_blocks(signed, how, count)
+    One task compares all rows if they are at most 50 million, or, if texts decide, 5 million; otherwise, or with `blocks`,
+    blocks * (blocks + 1) / 2 tasks compare those of two blocks.  Each has `jobs` threads, and takes about `memory` bytes
+    beside its rows; 0 is half of the machine's.  The work is done when dedupe() is called, and df is read several times,
+    so it should give the same rows each time.  The executors keep which rows go until no one has the result.  The other
+    arguments are those of neardup.dedupe()."""
+    how = engines.how_of(text, id, order, df.columns, report, None if against is None else against.columns, decide, threshold=threshold,
+                         k=k, b=b, scheme=scheme, lexicon=lexicon, nearest=nearest, jobs=jobs, memory=memory)
+    held = None
+    rows = df
+    if against is not None:
+        held = _held(df, against, how, blocks or how.blocks(against.count())).localCheckpoint()
+        rows = df.join(held.withColumnRenamed("id", id), id, "left_anti")
+    count = blocks or how.blocks(rows.count())
+    found = _by_blocks(rows, how, count, report) if count > 1 else _in_one_task(rows, how, report)
+    if held is not None:
+        found = found.unionByName(held, allowMissingColumns=True) if report else found.union(held.select("id"))
     found = found.withColumnRenamed("id", id)
-    if report:
-        return df.join(found, id)
-    return df.join(found.where(found["keeper"] != found[id]).select(id), id, "left_anti")
+    return df.join(found, id) if report else df.join(found, id, "left_anti")
 
 
 def _schema(types: dict[str, Any], **more: str) -> Any:
@@ -53,50 +52,86 @@ def _schema(types: dict[str, Any], **more: str) -> Any:
     return schema
 
 
+def _whole(stage: Callable[[Iterable[Any]], Any], batches: Iterable[Any]) -> Iterator[Any]:
+    """Yields what a stage makes of all batches of a task, if there are any."""
+    if (first := next(iter(batches), None)) is not None:
+        yield from stage(itertools.chain([first], batches)).to_batches(max_chunksize=1 << 16)
+
+
+def _sign(how: engines.How, blocks: int, batches: Iterable[Any]) -> Iterator[Any]:
+    for batch in batches:
+        yield from engines.sign(how, blocks, batch).to_batches()
+
+
+def _signed(df: Any, how: engines.How, blocks: int) -> Any:
+    types = {field.name: field.dataType for field in df.schema}
+    more = {"block": "integer", "empty": "boolean"} if blocks > 1 else {}
+    schema = _schema({**dict(zip(how.names, map(types.get, how.keys))), "value": types[how.text] if how.decide == "texts" else "binary"}, **more)
+    return df.select(*how.columns).mapInArrow(partial(_sign, how, blocks), schema)
+
+
+def _in_one_task(df: Any, how: engines.How, report: bool) -> Any:
+    """Returns what cluster() says, or only the ids of rows that go."""
+    kind = df.schema[how.id].dataType
+    found = _signed(df, how, 1).repartition(1).mapInArrow(partial(_whole, partial(engines.cluster, how)), _schema({"id": kind, "keeper": kind}, similarity="double", size="long"))
+    return (found if report else found.where("keeper <> id").select("id")).localCheckpoint()
+
+
+def _held(df: Any, against: Any, how: engines.How, blocks: int) -> Any:
+    """Returns what hold() says: each task has all rows, and a block of `against`."""
+    functions = import_module("pyspark.sql.functions")
+    how = replace(how, order=())
+    new, old = (_signed(frame, how, blocks) for frame in (df, against))
+    if blocks > 1:
+        new = new.withColumn("block", functions.explode(functions.sequence(functions.lit(0), functions.lit(blocks - 1))))
+    both = new.withColumn("old", functions.lit(False)).unionByName(old.withColumn("old", functions.lit(True)))
+    kind = both.schema["id"].dataType
+    tasks = both.repartitionById(blocks, "block") if blocks > 1 else both.repartition(1)
+    found = tasks.mapInArrow(partial(_whole, partial(engines.hold, how)), _schema({"id": kind, "against": kind}, similarity="double"))
+    first = "-similarity" if how.nearest else "0"
+    best = functions.expr(f"min(struct({first} AS first, against, similarity))").alias("best")
+    return found.groupBy("id").agg(best).select("id", "best.against", "best.similarity")
+
+
 # ---- Blocks ----------------------------------------------------------------
 
 
-def _partition() -> int:
-    number: int = import_module("pyspark").TaskContext.get().partitionId()
-    return number
+def _join(how: engines.How, blocks: int, batches: Iterable[Any]) -> Iterator[Any]:
+    a, b = engines.parts_of(blocks)[import_module("pyspark").TaskContext.get().partitionId()]
+    yield from _whole(partial(engines.join, how, blocks, a, b), batches)
 
 
-def _count(batches: Iterable[Any]) -> Iterator[Any]:
-    """Yields the number of a partition, and of its rows."""
-    pyarrow = import_module("pyarrow")
-    rows = sum(batch.num_rows for batch in batches)
-    yield pyarrow.RecordBatch.from_pydict({"partition": pyarrow.array([_partition()], "int64"), "rows": pyarrow.array([rows], "int64")})
-
-
-def _number(how: engines.How, blocks: int, first: dict[int, int], batches: Iterable[Any]) -> Iterator[Any]:
-    return engines.number(how, blocks, first[_partition()], batches)
-
-
-def _by_blocks(signed: Any, how: engines.How, blocks: int) -> Any:
-    """Returns what cluster() does, by tasks of two blocks each."""
+def _numbered(ordered: Any) -> Any:
+    """Returns rows in order with their numbers, from 0, and refuses them if two have an id."""
     functions = import_module("pyspark.sql.functions")
-    ordered = signed.orderBy(*how.names).persist()
-    first, rows = {}, 0
-    for partition, count in sorted(map(tuple, ordered.mapInArrow(_count, "partition long, rows long").collect())):
-        first[partition], rows = rows, rows + count
-    if ordered.select("id").distinct().count() != rows:
+    counts = dict(map(tuple, ordered.groupBy(functions.spark_partition_id()).count().collect()))
+    firsts = [sum(counts.get(i, 0) for i in range(partition)) for partition in range(max(counts, default=0) + 1)]
+    if ordered.select("id").distinct().count() != sum(counts.values()):
         raise ValueError("an id is in several rows: give each row its own")
-    numbered = ordered.mapInArrow(partial(_number, how, blocks, first),
-                                  _schema({"row": "long", "id": signed.schema["id"].dataType}, empty="boolean", signature="binary", block="long"))
-    parts = engines.parts_of(blocks)
+    # The lower 33 bits are the place within the partition.
+    row = functions.expr(f"get(array({', '.join(f'{first}L' for first in firsts)}), spark_partition_id()) + (monotonically_increasing_id() & {(1 << 33) - 1}L)")
+    return ordered.withColumn("row", row)
 
-    def join(key: Any, table: Any) -> Any:
-        a, b = parts[int(key[0].as_py())]
-        return engines.join(how, blocks, a, b, table)
 
-    # The part of blocks a <= b has the place of (a, b) in parts.
-    part = functions.expr(f"explode(transform(sequence(0, {blocks - 1}), y -> int(greatest(block, y) * (greatest(block, y) + 1) / 2 + least(block, y))))")
-    edges = numbered.select("row", "signature", part.alias("part")).groupBy("part").applyInArrow(join, "a long, b long, similarity double")
-    found = edges.repartition(1).mapInArrow(partial(engines.keep, how), "row long, keeper long, similarity double").persist()
-    sizes = found.groupBy("keeper").count()
-    keepers = numbered.select(functions.col("row").alias("keeper"), functions.col("id").alias("of"))
-    rows_of = numbered.select("row", "id", "empty").join(found, "row", "left")
-    rows_of = rows_of.withColumn("keeper", functions.expr("CASE WHEN NOT empty THEN coalesce(keeper, row) END"))
-    rows_of = rows_of.join(sizes, "keeper", "left").join(keepers, "keeper", "left")
-    return rows_of.selectExpr("id", "of AS keeper", "CASE WHEN empty THEN 0 ELSE coalesce(similarity, 1) END AS similarity",
-                              "CASE WHEN NOT empty THEN coalesce(count, 0) + 1 END AS size")
+def _by_blocks(df: Any, how: engines.How, blocks: int, report: bool) -> Any:
+    """Returns what cluster() says, or only the ids of rows that go, by tasks of two blocks each."""
+    functions = import_module("pyspark.sql.functions")
+    # Both are read more than once.
+    signed = _signed(df, how, blocks).persist()
+    ordered = signed.orderBy(*how.names).select("id", "value", "block", "empty").persist()
+    try:
+        numbered = _numbered(ordered)
+        # The part of blocks a <= b has the place of (a, b) in parts_of().
+        part = functions.expr(f"explode(transform(sequence(0, {blocks - 1}), y -> int(greatest(block, y) * (greatest(block, y) + 1) / 2 + least(block, y))))")
+        tasks = numbered.select("row", "value", part.alias("part")).repartitionById(blocks * (blocks + 1) // 2, "part")
+        edges = tasks.mapInArrow(partial(_join, how, blocks), "a long, b long, similarity double")
+        found = edges.repartition(1).mapInArrow(partial(_whole, partial(engines.keep, how)), "row long, keeper long, similarity double, size long").localCheckpoint()
+        if not report:
+            return numbered.join(found.where("keeper <> row"), "row", "left_semi").select("id").localCheckpoint()
+        names = numbered.select(functions.col("row").alias("keeper"), functions.col("id").alias("name"))
+        rows = numbered.select("row", "id", "empty").join(found, "row", "left").join(names, "keeper", "left")
+        return rows.selectExpr("id", "CASE WHEN NOT empty THEN coalesce(name, id) END AS keeper", "CASE WHEN empty THEN 0 ELSE coalesce(similarity, 1) END AS similarity",
+                               "CASE WHEN NOT empty THEN coalesce(size, 1) END AS size").localCheckpoint()
+    finally:
+        ordered.unpersist()
+        signed.unpersist()
