@@ -116,13 +116,14 @@ words_most(const SymbolJoin *join)
 	return (int) Min(JOIN_STRIDE(join->k, join->b) / 8, JOIN_PREFIX_WORDS);
 }
 
-/* Finds the shares of pairs whose first words differ in at most h symbols. */
+/* Finds the shares of pairs whose first words differ in at most h symbols.  To sample all pairs costs as
+   much as to join them. */
 static void
 find_shares(const Trial *trial, const Arrangement *arrangement, double share[JOIN_PREFIX_WORDS + 1])
 {
 	const SymbolJoin *join = trial->join;
 
-	if (sample_pairs(&trial->sample) > 0)
+	if (sample_pairs(&trial->sample) > 0 && fmax(trial->left, trial->right) > SAMPLE)
 		sample_shares(join, &trial->sample, arrangement, join->h, share);
 	else
 		for (int words = 0; words <= JOIN_PREFIX_WORDS; words++)
@@ -486,6 +487,15 @@ try_groups(Trial *trial)
 			try_probable(trial, m, radius);
 }
 
+/* Returns what any plan with groups costs at least: to sort the documents by each of the fewest groups. */
+static double
+least_cost_of_groups(const Trial *trial)
+{
+	double groups = trial->join->recall < 1 ? 1 : ceil((trial->join->h + 1.0) / (RADIUS_MAX + 1));
+
+	return groups * (trial->left + trial->right) * (COST_SORTED + COST_SORTED_WORD);
+}
+
 /*
  * Returns the cheapest plan.  With a recall below 1 groups may be too few or too narrow
  * for all pairs: if the differing symbols are placed at random, a pair at distance h is
@@ -505,7 +515,8 @@ join_plan(const SymbolJoin *join)
 	look_at_symbols(&trial);
 	every_pair = plan_all_pairs(&trial);
 	trial.best = every_pair;
-	try_groups(&trial);
+	if (least_cost_of_groups(&trial) * GROUPS_GAIN < every_pair.cost)
+		try_groups(&trial);
 	if (trial.chance != NULL)
 		host_free(trial.chance);
 	if (trial.best.groups == 0 || trial.best.cost * GROUPS_GAIN > every_pair.cost ||

@@ -11,7 +11,7 @@
 #include "join/pairs.h"
 
 /* Pairs that a thread collects before it passes them on. */
-#define PAIRS_STEP 8192
+#define PAIRS_STEP 2048
 
 /* Memory to use where the machine does not say how much it has. */
 #define MEMORY_UNKNOWN ((size_t) 1 << 30)
@@ -59,8 +59,8 @@ typedef struct Worker
 	pthread_t thread;
 	neardup_code code;
 	JoinStats stats;
-	neardup_pair pair[PAIRS_STEP];
 	size_t pairs;
+	neardup_pair pair[PAIRS_STEP]; /* the last, since it is not set at first */
 } Worker;
 
 /* Gives the pairs collected to the sink. */
@@ -208,9 +208,9 @@ run_join(void *state, PairJoin *join, PairSink sink, void *sink_state)
 		if (shared.array[i].file != NULL)
 			session_flush_file(shared.array[i].file);
 	pthread_mutex_init(&shared.lock, NULL);
-	memset(workers, 0, jobs * sizeof(Worker));
 	for (int i = 0; i < jobs; i++)
 	{
+		memset(workers + i, 0, offsetof(Worker, pair));
 		workers[i].session.host = call->session->host;
 		workers[i].session.thread = i;
 		workers[i].shared = &shared;
