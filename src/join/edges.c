@@ -10,6 +10,13 @@
 /* Edges of a run that are read at a time. */
 #define RUN_STEP 1024
 
+/* Does an edge come before another? */
+static inline bool
+is_before(const LongEdge *x, const LongEdge *y)
+{
+	return x->second != y->second ? x->second < y->second : x->first < y->first;
+}
+
 /* Returns the key by which edges of one second row are sorted. */
 static inline uint64_t
 key_of_first(const void *edge)
@@ -17,51 +24,81 @@ key_of_first(const void *edge)
 	return ((const LongEdge *) edge)->first;
 }
 
-/* Sorts the edges in memory. */
+/* Sorts edges. */
 static void
-sort_edges(const Edges *edges)
+sort_edges(const EdgeArray *array)
 {
-	LongEdge *edge = edges->edge;
+	LongEdge *edge = array->edge;
 
-	if (edges->count == 0)
+	if (array->count == 0)
 		return;
-	sort_records(edge, edges->count, sizeof(LongEdge), sort_key_unsigned);
-	for (size_t start = 0, end; start < edges->count; start = end)
+	sort_records(edge, array->count, sizeof(LongEdge), sort_key_unsigned);
+	for (size_t start = 0, end; start < array->count; start = end)
 	{
-		for (end = start + 1; end < edges->count && edge[end].second == edge[start].second; end++)
+		for (end = start + 1; end < array->count && edge[end].second == edge[start].second; end++)
 			host_check_interrupts_at(end);
 		sort_records(edge + start, end - start, sizeof(LongEdge), key_of_first);
 	}
 }
 
-/* Writes the edges in memory as a run. */
+/* Writes edges as a run. */
 static void
-write_run(Edges *edges)
+write_run(Edges *edges, EdgeArray *array)
 {
 	uint64_t from = edges->runs > 0 ? edges->run[edges->runs - 1].end : 0;
 
+	if (array->count == 0)
+		return;
 	if (edges->file == NULL)
 		edges->file = host_file_create();
-	sort_edges(edges);
-	host_file_write(edges->file, from * sizeof(LongEdge), edges->edge,
-					edges->count * sizeof(LongEdge));
+	host_file_write(edges->file, from * sizeof(LongEdge), array->edge,
+					array->count * sizeof(LongEdge));
 	edges->run = host_grow(edges->run, &edges->run_room, edges->runs + 1, sizeof(EdgeRun));
-	edges->run[edges->runs++] = (EdgeRun){.next = from, .end = from + edges->count};
-	edges->count = 0;
+	edges->run[edges->runs++] = (EdgeRun){.next = from, .end = from + array->count};
+	array->count = 0;
 }
 
-/* Adds an edge. */
+/* Writes the edges in memory. */
+static void
+write_edges(Edges *edges)
+{
+	sort_edges(&edges->others);
+	write_run(edges, &edges->ordered);
+	write_run(edges, &edges->others);
+}
+
+/* Appends an edge to one of the arrays. */
+static void
+append(Edges *edges, EdgeArray *array, LongEdge edge)
+{
+	size_t most = Max(edges->most, ROOM_MIN);
+
+	if (edges->ordered.count + edges->others.count == most)
+		write_edges(edges);
+	if (array->count == array->room)
+	{
+		array->room = Min(Max(2 * array->room, ROOM_MIN), most);
+		array->edge = host_realloc(array->edge, array->room * sizeof(LongEdge));
+	}
+	array->edge[array->count++] = edge;
+}
+
+/* Adds an edge: one that comes behind those before need not be sorted. */
 void
 edges_add(Edges *edges, LongEdge edge)
 {
-	if (edges->count == Max(edges->most, ROOM_MIN))
-		write_run(edges);
-	if (edges->count == edges->room)
-	{
-		edges->room = Min(Max(2 * edges->room, ROOM_MIN), Max(edges->most, ROOM_MIN));
-		edges->edge = host_realloc(edges->edge, edges->room * sizeof(LongEdge));
-	}
-	edges->edge[edges->count++] = edge;
+	const EdgeArray *ordered = &edges->ordered;
+	bool behind = edges->unsorted || ordered->count == 0 ||
+		!is_before(&edge, ordered->edge + ordered->count - 1);
+
+	append(edges, behind ? &edges->ordered : &edges->others, edge);
+}
+
+/* Adds an edge that comes long before its turn: most that follow would be before it. */
+void
+edges_add_early(Edges *edges, LongEdge edge)
+{
+	append(edges, &edges->others, edge);
 }
 
 /* Moves to the next edge of a run.  Returns false at its end. */
@@ -84,10 +121,7 @@ advance(Edges *edges, EdgeRun *run)
 static inline bool
 comes_before(const EdgeRun *x, const EdgeRun *y)
 {
-	const LongEdge *a = x->edge + x->at;
-	const LongEdge *b = y->edge + y->at;
-
-	return a->second != b->second ? a->second < b->second : a->first < b->first;
+	return is_before(x->edge + x->at, y->edge + y->at);
 }
 
 /* Lets a run sink to its place in a heap of runs whose others are in theirs. */
@@ -136,25 +170,44 @@ merge_runs(Edges *edges, EdgeSink sink, void *state)
 	host_free(buffer);
 }
 
-/* Gives sink all edges by their second rows, then by the first ones, and frees them. */
+/* Merges the edges in memory. */
+static void
+merge_arrays(Edges *edges, EdgeSink sink, void *state)
+{
+	const LongEdge *edge = edges->ordered.edge;
+	const LongEdge *other = edges->others.edge;
+	const LongEdge *end = edge + edges->ordered.count;
+	const LongEdge *others_end = other + edges->others.count;
+
+	sort_edges(&edges->others);
+	for (size_t i = 0; edge < end || other < others_end; i++)
+	{
+		bool is_other = edge == end || (other < others_end && is_before(other, edge));
+
+		host_check_interrupts_at(i);
+		if (!sink(state, is_other ? other++ : edge++))
+			return;
+	}
+}
+
+/* Gives sink all edges by their second rows, then by the first ones, if they are sorted, and frees them. */
 void
 edges_give(Edges *edges, EdgeSink sink, void *state)
 {
 	if (edges->runs > 0)
 	{
-		if (edges->count > 0)
-			write_run(edges);
-		host_free(edges->edge);
+		write_edges(edges);
+		host_free(edges->ordered.edge);
+		host_free(edges->others.edge);
 		merge_runs(edges, sink, state);
 		host_file_close(edges->file);
 		host_free(edges->run);
 	}
 	else
 	{
-		sort_edges(edges);
-		for (size_t i = 0; i < edges->count && sink(state, edges->edge + i); i++)
-			host_check_interrupts_at(i);
-		host_free(edges->edge);
+		merge_arrays(edges, sink, state);
+		host_free(edges->ordered.edge);
+		host_free(edges->others.edge);
 	}
-	*edges = (Edges){.most = edges->most};
+	*edges = (Edges){.most = edges->most, .unsorted = edges->unsorted};
 }

@@ -24,12 +24,20 @@ typedef struct EdgeRun
 	uint32_t count;
 } EdgeRun;
 
-typedef struct Edges
+/* Edges in memory. */
+typedef struct EdgeArray
 {
-	LongEdge *edge; /* those in memory */
+	LongEdge *edge;
 	size_t count;
 	size_t room;
-	size_t most; /* that memory may hold */
+} EdgeArray;
+
+typedef struct Edges
+{
+	EdgeArray ordered; /* in memory, in order, unless `unsorted` */
+	EdgeArray others;
+	size_t most;   /* that memory may hold */
+	bool unsorted; /* edges are given in any order */
 	HostFile *file;
 	EdgeRun *run;
 	size_t runs;
@@ -40,6 +48,7 @@ typedef struct Edges
 typedef bool (*EdgeSink)(void *state, const LongEdge *edge);
 
 extern void edges_add(Edges *edges, LongEdge edge);
+extern void edges_add_early(Edges *edges, LongEdge edge);
 extern void edges_give(Edges *edges, EdgeSink sink, void *state);
 
 #endif

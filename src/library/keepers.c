@@ -201,8 +201,9 @@ answer_equal(Keepers *keepers, uint64_t row)
 	const LongEdge *best = &keepers->best;
 	bool alone = best->first == NO_LONG_ROW;
 
-	edges_add(&keepers->answers,
-			  (LongEdge){row, alone ? best->second : best->first, alone ? 1 : best->similarity});
+	edges_add_early(&keepers->answers,
+					(LongEdge){row, alone ? best->second : best->first,
+							   alone ? 1 : best->similarity});
 }
 
 /* An EdgeSink for what was found. */
@@ -318,13 +319,14 @@ neardup_keepers(neardup_session *session, neardup_next_edges next, neardup_take_
 	keepers->nearest = options->nearest;
 	keepers->take = take;
 	keepers->state = state;
+	keepers->read.unsorted = true;
 	keepers->read.most = keepers->pairs.most = keepers->found.most = keepers->answers.most = most;
 	table_begin(&keepers->equals, 0);
 	read_edges(keepers, next, state);
 	find_first_equals(keepers);
 	edges_give(&keepers->read, take_first_equals, keepers);
-	add_equals(keepers);
 	edges_give(&keepers->pairs, decide, keepers);
+	add_equals(keepers);
 	begin_row(keepers, NO_LONG_ROW);
 	edges_give(&keepers->found, choose, keepers);
 	answer_row(keepers);
