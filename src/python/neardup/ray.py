@@ -1,4 +1,4 @@
-"""neardup on Ray: neardup.ray.dedupe().  Ray's joins need polars."""
+"""neardup on Ray: neardup.ray.dedupe()."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,32 +10,44 @@ from . import _engines as engines
 from ._library import DEFAULT
 from ._signing import Lexicon
 
+# Ids of rows that go, at most, which each task that filters rows has in memory.
+_IDS_OF_TASK = 10_000_000
+
 
 def dedupe(ds: Any, threshold: float = DEFAULT.threshold, *, text: str, id: str, order: Any, report: bool = False,
            against: Any = None, blocks: int | None = None, k: int = DEFAULT.k, b: int = DEFAULT.b, scheme: str | None = None,
            lexicon: Lexicon | None = None, nearest: bool = False, decide: str = "texts", jobs: int = 1, memory: int = 0) -> Any:
     """Returns the rows of a ray.data.Dataset that stay when near-duplicates go, as neardup.spark.dedupe() does of a
-    DataFrame; help() of that explains the arguments.  A task takes `jobs` processors."""
+    DataFrame; help() of that explains the arguments.  A task takes `jobs` processors.  Ray needs polars for report=True,
+    and for more than 10 million rows that go."""
     how = engines.how_of(text, id, order, ds.columns() or [], report, None if against is None else against.columns() or [], decide,
                          threshold=threshold, k=k, b=b, scheme=scheme, lexicon=lexicon, nearest=nearest, jobs=jobs, memory=memory)
-    data = import_module("ray.data")
-    held, rows = None, ds
+    held, rows = [], ds
     if against is not None:
-        held = data.from_arrow_refs([_held(ds, against, how, blocks or how.blocks(against.count()))]).materialize()
-        rows = _joined(ds, held, how, "left_anti")
+        held = [_held(ds, against, how, blocks or how.blocks(against.count()))]
+        rows = _without(ds, held, how)
     count = blocks or how.blocks(rows.count())
-    found = data.from_arrow_refs(_by_blocks(rows, how, count) if count > 1 else [_in_one_task(rows, how)])
-    if held is not None and report:
-        found = found.union(held)
-    if report:
-        return _joined(ds, found, how, "inner")
-    gone = found.map_batches(_gone, batch_format="pyarrow")
-    return _joined(rows, gone, how, "left_anti")
+    found = _by_blocks(rows, how, count) if count > 1 else [_in_one_task(rows, how)]
+    if not report:
+        return _without(rows, found, how)
+    data = import_module("ray.data")
+    answers = data.from_arrow_refs(found)
+    return _joined(ds, answers.union(data.from_arrow_refs(held)) if held else answers, how, "inner")
 
 
-def _gone(table: Any) -> Any:
+def _stay(table: Any, id: str, gone: Any) -> Any:
     compute = import_module("pyarrow.compute")
-    return table.filter(compute.not_equal(table["keeper"], table["id"])).select(["id"])
+    ids = import_module("ray").get(gone)["id"]
+    return table.filter(compute.invert(compute.is_in(table[id], ids.cast(table[id].type))))
+
+
+def _without(ds: Any, found: list[Any], how: engines.How) -> Any:
+    """Returns the rows that stay by what hold() or cluster() say."""
+    ray = import_module("ray")
+    gone = _task(how, _gone, *found)
+    if ray.get(_task(how, _count, gone)) > _IDS_OF_TASK:
+        return _joined(ds, ray.data.from_arrow_refs([gone]), how, "left_anti")
+    return ds.map_batches(_stay, batch_format="pyarrow", batch_size=None, fn_kwargs={"id": how.id, "gone": gone})
 
 
 def _joined(ds: Any, found: Any, how: engines.How, kind: str) -> Any:
@@ -58,6 +70,12 @@ def _signed(ds: Any, how: engines.How, blocks: int) -> Any:
 
 def _stage(stage: Callable[..., Any], *tables: Any) -> Any:
     return stage(tables)
+
+
+def _gone(*tables: Any) -> Any:
+    """Returns the ids of rows that are not their own keepers."""
+    pyarrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
+    return pyarrow.concat_tables([(table.filter(compute.not_equal(table["keeper"], table["id"])) if "keeper" in table.column_names else table).select(["id"]) for table in tables])
 
 
 def _hold(how: engines.How, new: int, *tables: Any) -> Any:
