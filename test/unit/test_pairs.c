@@ -290,7 +290,14 @@ edges_are_sorted(uint32_t count, size_t most, uint64_t given)
 	size_t before = host_memory;
 
 	for (uint32_t i = 0; i < count; i++)
-		edges_add(&edges, (LongEdge){random_below(1000), random_below(1000), 0.5});
+	{
+		LongEdge edge = {i % 3 == 0 ? i / 50 : random_below(1000), random_below(1000), 0.5};
+
+		if (i % 7 == 0)
+			edges_add_early(&edges, edge);
+		else
+			edges_add(&edges, edge);
+	}
 	edges_give(&edges, note_edge, &found);
 	CHECK(found.pairs == given && found.wrong == 0);
 	CHECK(host_memory == before);
