@@ -15,6 +15,9 @@ import time
 import unittest
 
 import duckdb
+import neardup.duckdb
+import neardup.ray
+import neardup.spark
 import psycopg
 import pyarrow
 import pyarrow.compute
@@ -22,13 +25,9 @@ import pyarrow.parquet
 import ray
 from pyspark.sql import SparkSession
 
-import neardup.duckdb
-import neardup.ray
-import neardup.spark
-
 TOP = pathlib.Path(__file__).parents[2]
 sys.path.insert(0, str(TOP / "test/library"))
-from test_python import Tap  # noqa: E402
+from test_python import Tap
 
 WHEEL = os.path.abspath(sys.argv.pop())
 ROWS = int(os.environ.get("NEARDUP_ROWS", "20000"))
@@ -217,7 +216,7 @@ class Page(unittest.TestCase):
         page = (TOP / "doc/how-to/spark-and-ray.md").read_text(encoding="utf-8")
         with tempfile.TemporaryDirectory() as folder:
             shutil.copy(WHEEL, folder)
-            for language, program, shown in re.findall(r"^```(python|sh)\n(.*?)^```\n(?:```output\n(.*?)^```)?", page, re.M | re.S):
+            for language, program, shown in re.findall(r"^```(python|sh)\n(.*?)^```\n(?:```output\n(.*?)^```)?", page, re.MULTILINE | re.DOTALL):
                 local = program.replace("ray.init(", 'ray.init(_node_ip_address="127.0.0.1", ')
                 done = subprocess.run({"sh": ["bash", "-e"], "python": [sys.executable, "-W", "ignore"]}[language], input=local, cwd=folder, capture_output=True, text=True)
                 self.assertEqual((done.returncode, done.stdout if shown else ""), (0, shown), program + done.stderr[-3000:])
