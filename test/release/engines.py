@@ -99,6 +99,12 @@ def rows_of(table, names):
     return list(zip(*(table[name].to_pylist() for name in names)))
 
 
+def where():
+    """Returns where a worker has the package."""
+    import neardup
+    return neardup.__file__
+
+
 class Engine:
     """What the tests of an engine share: `frame` makes a frame of a table, `rows` reads some columns."""
 
@@ -144,6 +150,10 @@ class Engine:
             second = {url for url, in self.rows(self.dedupe(LATE, decide=decide, blocks=blocks, against=self.frame(old.select(["body", "url"]))), ["url"])}
             self.assertEqual(sorted(first | second), kept(SERVER.report(decide)))
 
+    def test_wheel(self):
+        """Workers have the wheel that they were given."""
+        self.assertNotEqual(self.where(), where())
+
     def test_refused(self):
         nulls = TEXTS.set_column(2, "crawled", pyarrow.array([None, *range(1, ROWS)]))
         twice = pyarrow.concat_tables([TEXTS, TEXTS.slice(0, 1)])
@@ -173,6 +183,9 @@ class Spark(Engine, unittest.TestCase):
     def rows(self, frame, names):
         return rows_of(frame.select(*names).toArrow(), names)
 
+    def where(self):
+        return self.session.sparkContext.parallelize([0], 1).map(lambda _: where()).collect()[0]
+
     def test_memory(self):
         """No frame stays cached when a result is known."""
         result = self.dedupe(TEXTS, blocks=2)
@@ -198,6 +211,9 @@ class Ray(Engine, unittest.TestCase):
 
     def rows(self, frame, names):
         return rows_of(pyarrow.concat_tables(ray.get(frame.to_arrow_refs()), promote_options="permissive"), names)
+
+    def where(self):
+        return ray.get(ray.remote(where).remote())
 
 
 class DuckDb(unittest.TestCase):
