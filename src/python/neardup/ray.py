@@ -88,11 +88,17 @@ def _held_once(how: engines.How, *tables: Any) -> Any:
     return engines.held_once(how, import_module("pyarrow").concat_tables(tables))
 
 
-def _split(blocks: int, first: int, table: Any) -> list[Any]:
+def _split(blocks: int, names: list[str], table: Any) -> list[Any]:
+    """Returns some columns of the rows of each block."""
+    compute = import_module("pyarrow.compute")
+    return [table.filter(compute.equal(table["block"], block)).select(names) for block in range(blocks)]
+
+
+def _number(blocks: int, first: int, table: Any) -> list[Any]:
     """Returns the rows of each block, with their numbers, and the ids of all."""
-    pyarrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
-    numbered = table.select(["value", "block"]).append_column("row", pyarrow.array(range(first, first + len(table)), pyarrow.int64()))
-    return [*(numbered.filter(compute.equal(numbered["block"], block)) for block in range(blocks)), table.select(["id", "empty"])]
+    pyarrow = import_module("pyarrow")
+    numbers = pyarrow.array(range(first, first + len(table)), pyarrow.int64())
+    return [*_split(blocks, ["row", "value"], table.append_column("row", numbers)), table.select(["id", "empty"])]
 
 
 def _count(table: Any) -> int:
@@ -119,7 +125,7 @@ def _held(ds: Any, against: Any, how: engines.How, blocks: int) -> Any:
     """Returns what hold() says: each task has all rows, and a block of `against`."""
     how = replace(how, order=())
     new, old = (_signed(side, how, blocks).to_arrow_refs() for side in (ds, against))
-    parts = [_task(how, _split, blocks, 0, table, results=blocks + 1) for table in old] if blocks > 1 else [[table] for table in old]
+    parts = [_task(how, _split, blocks, ["id", "value"], table, results=blocks) for table in old] if blocks > 1 else [[table] for table in old]
     return _task(how, _held_once, how, *(_task(how, _hold, how, len(new), *new, *(part[block] for part in parts)) for block in range(blocks)))
 
 
@@ -129,7 +135,7 @@ def _by_blocks(ds: Any, how: engines.How, blocks: int) -> list[Any]:
     ordered = _signed(ds, how, blocks).sort(how.names).to_arrow_refs()
     counts = ray.get([_task(how, _count, table) for table in ordered])
     firsts = [sum(counts[:i]) for i in range(len(counts))]
-    split = [_task(how, _split, blocks, *part, results=blocks + 1) for part in zip(firsts, ordered)]
+    split = [_task(how, _number, blocks, *part, results=blocks + 1) for part in zip(firsts, ordered)]
     del ordered
     edges = [_task(how, _stage, partial(engines.join, how, blocks, a, b), *(part[block] for block in sorted({a, b}) for part in split))
              for a, b in engines.parts_of(blocks)]
