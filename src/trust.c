@@ -85,9 +85,9 @@ refuse_owner(Relation relation)
 				 errdetail("This session began as a superuser, or runs as one, and triggers, "
 						   "constraints, expressions, policies and rules can take these rights back."),
 			 may_log_in(owner) ?
-				 errhint("Connect as role \"%s\", or as a member of it.  A script accepts the risk with -v trust=1.",
+				 errhint("Connect as role \"%s\", or as a member of it.  A procedure accepts the risk with trust => true, a script with -v trust=1.",
 						 role) :
-				 errhint("Connect as a member of role \"%s\", which cannot log in.  A script accepts the risk with -v trust=1.",
+				 errhint("Connect as a member of role \"%s\", which cannot log in.  A procedure accepts the risk with trust => true, a script with -v trust=1.",
 						 role)));
 }
 

@@ -281,9 +281,7 @@ sql(q{INSERT INTO near_by SELECT 100, words(9, 9)});
 no_hostile_code_ran('nor is it called by later inserts');
 sql(q{DROP FUNCTION public.to_minhash(text)});
 my %beside = (
-	report => q{neardup_clusters(text, float8, int) RETURNS TABLE (id int, keeper int, similarity float8, size bigint)},
 	status => q{cardinality(minhash, text) RETURNS bigint},
-	'keep-one' => q{neardup_clusters(text, text, int) RETURNS TABLE (id int, keeper int, similarity float8, size bigint)},
 	review => q{shared_passages(text, text, text, bigint) RETURNS TABLE (a_start int, a_length int, b_start int, b_length int, tokens int)},
 	watch => q{is_similar(minhash, minhash, text) RETURNS boolean});
 foreach my $script (sort keys %beside)

@@ -147,13 +147,47 @@ sub state_of
 	return $messages =~ /(?:ERROR|FATAL|PANIC):  (\w+)/ ? $1 : 'no error';
 }
 
-# Runs a script of the extension in a psql of its own, whose exit status is then in $?.
-# Returns whether it ran to its end, what it printed, and the messages.
+# Calls a procedure of the extension in a psql of its own, whose exit status is then in $?.  The
+# arguments are 'name=value'; the short names below are those of the tests.  Returns whether it
+# succeeded; its rows, behind what it says in notices; and the other messages.
+my %PROCEDURE = (
+	report => 'SELECT * FROM :ext.neardup_report(%s)',
+	'keep-one' => 'CALL :ext.neardup_keep_one(%s)',
+	undo => 'CALL :ext.neardup_undo(%s)');
+my %ARGUMENT = (id => 'key', sig => 'signature', title => 'show', limit => 'listed', text => 'texts');
+
+sub call_of
+{
+	my ($name, @variables) = @_;
+	my @arguments;
+
+	push @variables, 'threshold=0.8' if $name eq 'keep-one' && !grep { /^threshold=/ } @variables;
+	foreach (@variables)
+	{
+		my ($argument, $value) = split /=/, $_, 2;
+
+		$value = '{' . join(',', map { '"' . s/(["\\])/\\$1/gr . '"' } split / *, */, $value =~ s/^ +| +$//gr) . '}' if $argument =~ /^(id|within)$/;
+		$value =~ s/'/''/g;
+		push @arguments, ($argument eq 'table' ? '' : ($ARGUMENT{$argument} // $argument) . ' => ') . "'$value'";
+	}
+	return sprintf $PROCEDURE{$name}, join ', ', sort { $a =~ / => / <=> $b =~ / => / } @arguments;
+}
+
 sub run_script
 {
 	my ($self, $name, $variables, @options) = @_;
+	my $file = PostgreSQL::Test::Utils::tempdir() . '/call.sql';
+	my ($out, @rest) = ('');
 
-	return $self->run_psql((map { ('-v', $_) } @$variables), '-f', script_path($name), @options);
+	return $self->run_psql((map { ('-v', $_) } @$variables), '-f', script_path($name), @options) if !$PROCEDURE{$name};
+	PostgreSQL::Test::Utils::append_to_file($file, q{SELECT extnamespace::regnamespace AS ext FROM pg_extension WHERE extname = 'neardup'} . " \\gset\n" . call_of($name, @$variables) . "\n;\n");
+	my ($ok, $rows, $messages) = $self->run_psql('-qAt', '-v', 'ON_ERROR_STOP=1', '-f', $file, @options);
+	foreach (split /^(?=psql:)/m, $messages)
+	{
+		if (s/^psql:\S+ NOTICE:  //) { $out .= $_ }
+		else { push @rest, s/^psql:\S+ //r }
+	}
+	return ($ok, $out . $rows, join '', @rest);
 }
 
 # Returns where an installed script is.

@@ -1,0 +1,81 @@
+-- What the procedures share: which rows they mean, and what stands in their way.
+--
+-- A body sees the names of pg_catalog, and after them those of the session's temporary tables, which
+-- it calls pg_temp.  All ids are compared as their texts.
+
+CREATE TYPE neardup_rows AS (
+	shown pg_catalog.text,         -- the name of the relation, to be printed
+	value pg_catalog.text,         -- a format of the id of a row of %1$s: a column, or the array of the texts of several
+	key pg_catalog.text,           -- a format of its text
+	type pg_catalog.text,          -- of the id, below domains
+	signature pg_catalog.name,     -- a column
+	query pg_catalog.text,         -- the id, the signature and the columns of "within" of all rows that count, in order
+	verdicts pg_catalog.text,      -- a query, or NULL
+	tree pg_catalog.oid[],         -- the relation, and all tables below it
+	distributed pg_catalog.oid[],  -- the tables of Citus
+	replicated pg_catalog.oid[],   -- its reference tables
+	unseen pg_catalog.text,        -- a regular expression of what must not reach a terminal or a page
+	printed pg_catalog.text        -- a format of the text %1$s on one line without these, cut to 60 characters
+);
+
+CREATE PROCEDURE neardup_find_rows(relation pg_catalog.regclass, key pg_catalog.name[], signature pg_catalog.name, within pg_catalog.name[],
+		order_by pg_catalog.text, verdicts pg_catalog.regclass, mark pg_catalog.name, show pg_catalog.name, trust boolean, changes boolean,
+		INOUT found neardup_rows)
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+	missing name;
+BEGIN
+	IF relation IS NULL THEN
+		RAISE EXCEPTION '"relation" must not be null' USING ERRCODE = 'null_value_not_allowed', HINT = 'Name a table.';
+	END IF;
+	PERFORM @extschema@.neardup_require_trust(rel, trust, rel = relation AND changes) FROM unnest(ARRAY[relation, verdicts]) AS t (rel) WHERE rel IS NOT NULL;
+	key := coalesce(key, (SELECT array_agg(attname ORDER BY n) FROM pg_index, unnest(indkey::int2[]) WITH ORDINALITY AS k (number, n)
+			JOIN pg_attribute ON attrelid = relation AND attnum = number WHERE indrelid = relation AND indisprimary), '{id}');
+	-- The only column of signatures, or the one of that name.
+	signature := coalesce(signature, (SELECT min(attname::text) FROM pg_attribute WHERE attrelid = relation AND NOT attisdropped
+			AND atttypid IN ('@extschema@.minhash'::regtype, '@extschema@.simhash'::regtype, '@extschema@.shingles'::regtype) HAVING count(*) = 1), 'sig');
+	SELECT name INTO missing FROM unnest(key || within || ARRAY[signature, mark, show]) AS c (name)
+	WHERE name <> '' AND NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = relation AND attname = name AND NOT attisdropped);
+	IF missing IS NOT NULL THEN
+		RAISE EXCEPTION 'column "%" of relation "%" does not exist', missing, relation USING ERRCODE = 'undefined_column',
+			HINT = CASE WHEN missing = ANY (key) THEN 'Name the columns of a key: key => ''{tenant,number}''.'
+				WHEN missing = signature THEN 'Name the column of signatures: signature => ''sig''. If there is none, neardup_sign_table() adds it.'
+				ELSE 'Name a column of the table.' END;
+	END IF;
+	found.signature := signature;
+	found.unseen := CASE getdatabaseencoding() WHEN 'UTF8' THEN '[\u0001-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f'
+			'\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufff8\ufffe\uffff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]'
+		ELSE '[\u0001-\u0008\u000b\u000c\u000e-\u001f\u007f]' END;
+	found.printed := format('(SELECT CASE WHEN length(line) > 60 THEN left(line, 57) || ''...'' ELSE line END FROM btrim(regexp_replace(left(%%1$s, 1000) COLLATE "C", %L, '' '', ''g'')) AS line)',
+		replace(found.unseen, '[', '([[:space:]]|[') || ')+');
+	found.shown := regexp_replace(relation::text, found.unseen, ' ', 'g');
+	SELECT CASE count(*) WHEN 1 THEN min(part) ELSE format('ARRAY[%s]', string_agg(format('format(''%%%%s'', %s)', part), ', ' ORDER BY n)) END INTO found.value
+	FROM unnest(key) WITH ORDINALITY AS k (name, n), format('%%1$s.%s', replace(quote_ident(name), '%', '%%')) AS part;
+	found.key := format('format(''%%%%s'', %s)', found.value);
+	WITH RECURSIVE base AS (
+		SELECT atttypid AS type FROM pg_attribute WHERE attrelid = relation AND ARRAY[attname] = key
+		UNION ALL
+		SELECT typbasetype FROM base JOIN pg_type AS t ON t.oid = type WHERE typtype = 'd'
+	)
+	SELECT coalesce(min(format_type(type, -1)) FILTER (WHERE typtype <> 'd'), 'text[]') INTO found.type FROM base JOIN pg_type AS t ON t.oid = type;
+	-- A row needs no signature if it is judged the same as another.
+	found.query := format('SELECT %s, t.%I%s FROM %s AS t WHERE %s%s ORDER BY %s', format(found.key, 't'), signature,
+		(SELECT string_agg(format(', t.%I', name), '' ORDER BY n) FROM unnest(within) WITH ORDINALITY AS w (name, n)), relation,
+		CASE WHEN verdicts IS NULL THEN format('t.%I IS NOT NULL', signature) ELSE 'true' END, ' AND t.' || quote_ident(mark) || ' IS NULL',
+		coalesce(order_by, (SELECT string_agg(format('t.%I', name), ', ' ORDER BY n) FROM unnest(key) WITH ORDINALITY AS k (name, n))));
+	found.verdicts := 'SELECT format(''%s'', v.a), format(''%s'', v.b), v.same FROM ' || verdicts::text || ' AS v';
+	WITH RECURSIVE tree AS (
+		SELECT relation::oid AS rel
+		UNION
+		SELECT child FROM tree JOIN (SELECT inhparent, inhrelid FROM pg_inherits
+			UNION ALL SELECT ev_class, refobjid FROM pg_rewrite AS r JOIN pg_depend ON classid = 'pg_rewrite'::regclass AND objid = r.oid AND refclassid = 'pg_class'::regclass) AS x (parent, child) ON parent = rel
+	)
+	SELECT array_agg(rel) INTO found.tree FROM tree;
+	IF to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL THEN
+		EXECUTE 'SELECT array_agg(logicalrelid::oid), array_agg(logicalrelid::oid) FILTER (WHERE repmodel = ''t'') FROM pg_catalog.pg_dist_partition'
+			INTO found.distributed, found.replicated;
+	END IF;
+END $$;
+COMMENT ON PROCEDURE neardup_find_rows(pg_catalog.regclass, pg_catalog.name[], pg_catalog.name, pg_catalog.name[], pg_catalog.text, pg_catalog.regclass, pg_catalog.name, pg_catalog.name, boolean, boolean, neardup_rows) IS
+	'a part of other procedures: checks a table and its columns, and tells how to read its rows';
