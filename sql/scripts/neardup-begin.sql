@@ -82,7 +82,7 @@ $unfit$
 			ELSE coalesce(number NOT BETWEEN range[3]::numeric AND range[4]::numeric OR number = range[3]::numeric AND range[2] = 'above', true) END) b (bad),
 		LATERAL (SELECT CASE WHEN allowed IN ('a column', 'columns') THEN format('column "%s" of table "%s" does not exist', part, :'table_oid'::oid::regclass)
 				ELSE format('"%s" is not a value of %s', left(value, 200), name) END AS message,
-			CASE WHEN allowed IN ('a column', 'columns') THEN format('Name the column with -v %s=NAME.', name) || CASE name WHEN 'sig' THEN ' If there is none, neardup-sign.sql adds it.' ELSE '' END ELSE format('%s must be %s.', name, allowed) END AS hint) m
+			CASE WHEN allowed IN ('a column', 'columns') THEN format('Name the column with -v %s=NAME.', name) || CASE name WHEN 'sig' THEN ' If there is none, neardup_sign_table() adds it.' ELSE '' END ELSE format('%s must be %s.', name, allowed) END AS hint) m
 	WHERE bad AND value IS NOT NULL$unfit$ AS unfit,
 	format('%s', :'table_oid'::oid::regclass) AS shown_table
 \gset

@@ -107,7 +107,7 @@ WITH RECURSIVE tree AS (
 	UNION ALL
 	SELECT 1, name, step, '    ' || l.line
 	FROM (SELECT DISTINCT name FROM old_columns) c LEFT JOIN generated ON attname = name,
-		LATERAL (SELECT 1 AS step, format('neardup-sign.sql signs another column, by expression=%s.%I(%I)', :'schema', :'function', :'text') AS line WHERE statement IS NULL
+		LATERAL (SELECT 1 AS step, format('neardup_sign_table() signs another column, by %s.%I(%I)', :'schema', :'function', :'text') AS line WHERE statement IS NULL
 			UNION ALL SELECT 1, 'BEGIN;' WHERE statement IS NOT NULL UNION ALL SELECT 2, drops || ';' FROM lost WHERE lost.attname = name
 			UNION ALL SELECT 3, statement || ';' WHERE statement IS NOT NULL UNION ALL SELECT 4, again || ';' FROM lost WHERE lost.attname = name
 			UNION ALL SELECT 5, 'COMMIT;' WHERE statement IS NOT NULL) l

@@ -157,7 +157,7 @@ WITH RECURSIVE signed AS MATERIALIZED (
 		LATERAL regexp_replace(pg_get_triggerdef(t.oid, true), '^.*? EXECUTE (FUNCTION|PROCEDURE) ', '') rule
 	WHERE tgrelid = ANY (:'tree'::oid[]) AND tgparentid = 0 AND proname = 'neardup_guard_row' AND tgtype & 9 = 1 AND tgtype & 18 <> 2
 ), advice AS (
-	SELECT 1 AS rank, format('There is no column of signatures. neardup-sign.sql adds one in small steps; a generated column is simpler, but rewrites the table (%s) while nobody can use it.',
+	SELECT 1 AS rank, format('There is no column of signatures. neardup_sign_table() adds one in small steps; a generated column is simpler, but rewrites the table (%s) while nobody can use it.',
 		(SELECT pg_size_pretty(sum(pg_table_size(rel))) FROM unnest(:'tree'::oid[]) rel)) AS advice
 	WHERE NOT EXISTS (SELECT FROM "column") AND NOT EXISTS (SELECT FROM leaf)
 	UNION ALL
@@ -190,7 +190,7 @@ WITH RECURSIVE signed AS MATERIALIZED (
 	HAVING count(*) > 0
 	UNION ALL
 	SELECT 6, format('%s of %s rows have no signature in %I, so no search finds them%s', nulls, rows, attname,
-		CASE WHEN signer.name IS NULL THEN ', and no trigger signs new ones' ELSE '' END || '. neardup-sign.sql signs those that have a text.')
+		CASE WHEN signer.name IS NULL THEN ', and no trigger signs new ones' ELSE '' END || '. neardup_sign_table() signs those that have a text.')
 	FROM "column" JOIN counts USING (attnum) LEFT JOIN signer USING (attnum)
 	WHERE nulls > CASE WHEN signer.name IS NULL THEN 0 ELSE 0.01 * rows END AND attgenerated = '' AND typname IN ('minhash', 'simhash')
 	UNION ALL

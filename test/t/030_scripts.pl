@@ -80,14 +80,11 @@ is($node->safe_psql('postgres', 'SELECT count(*) FROM big'), '3001', 'nothing th
 
 # Each value is checked before anything else, by a message that names the variable.
 my %wrong = (
-	sign => { '' => ['batch=0', 'batch=x', 'batch=1.5', 'pause=-1', 'pause=soon', 'expression=to_minhash(nope)', 'expression=to_minhash(', q{expression=to_minhash("a body", 'nope')}],
-		column => ['id=no', 'text=no'] },
 	review => { '' => ['limit=0', 'below=x', 'below=2', 'sort=up', 'show=all', 'members=0', 'chars=9', 'min_tokens=0', 'scheme=nope', 'order_by=nope', 'judged=nope', 'output=|true'],
 		column => ['id=no', 'sig=no', 'text=no', 'title=no'] },
 	lexicon => { '' => ['entries=0', 'entries=x', 'share=0', 'share=2', 'k=3', 'b=3', 'scheme=nope'], column => ['text=no'] },
-	watch => { '' => ['schema=nope'], column => ['id=no', 'sig=no'] },
 	status => { '' => ['sample=x', 'sample=-1'] });
-foreach my $script ('sign', 'review', 'lexicon', 'watch', 'status')
+foreach my $script ('review', 'lexicon', 'status')
 {
 	foreach my $kind ('', 'column')
 	{
@@ -207,20 +204,19 @@ like($out, qr/\(0 rows\)/, 'only once');
 
 # ---- Sign -------------------------------------------------------------------
 
-# The script is killed half-way; the rows it has signed stay signed.
-my @sign = ('psql', '-X', '-v', 'table=big', '-v', 'batch=100', '-v', 'pause=0.5', '-f',
-	Node::script_path('sign'), $node->connstr('postgres'));
+# The procedure is stopped half-way; the rows it has signed stay signed.
+my @sign = ('psql', '-X', '-c', "CALL neardup_sign_table('big', 'to_minhash(body)', batch => 100, pause => 0.5)", $node->connstr('postgres'));
 my ($sign_out, $sign_err) = ('', '');
 my $sign = IPC::Run::start(\@sign, '>', \$sign_out, '2>', \$sign_err);
 $node->poll_query_until('postgres',
 	q{SELECT count(*) > 0 FROM pg_attribute WHERE attrelid = 'big'::regclass AND attname = 'sig'}) or die;
 $node->poll_query_until('postgres', 'SELECT count(sig) > 300 FROM big') or die;
 $node->safe_psql('postgres',
-	q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'DO %neardup_sign%' AND pid <> pg_backend_pid()});
+	q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'CALL neardup_sign%' AND pid <> pg_backend_pid()});
 $sign->finish;
 like($sign_err, qr/3000 rows to sign.* of 3000 signed, \d+ a second/s, 'sign reports its progress');
 my $signed = $node->safe_psql('postgres', 'SELECT count(sig) FROM big');
-cmp_ok($signed, '<', 3000, 'the script was killed before the end');
+cmp_ok($signed, '<', 3000, 'the procedure was stopped before the end');
 is($signed % 100, 0, 'whole batches are committed');
 # Rows are inserted and changed before the next run.
 $node->safe_psql('postgres',
@@ -228,27 +224,21 @@ $node->safe_psql('postgres',
 ($ok, $out, $err) = run_script('sign', 'table=big');
 ok($ok, 'the next run succeeds') or diag $err;
 my $left = 3000 - $signed - 1;
-like($err, qr/NOTICE:  $left rows to sign/, 'the next run signs the remaining rows');
+like($out, qr/^$left rows to sign/m, 'the next run signs the remaining rows');
 is( $node->safe_psql('postgres', 'SELECT count(*) FROM big WHERE sig IS DISTINCT FROM to_minhash(body)'),
 	'0', 'every text has its signature');
 ($ok, $out, $err) = run_script('sign', 'table=big');
-like($err, qr/NOTICE:  0 rows to sign/, 'a third run does nothing');
+like($out, qr/^0 rows to sign/m, 'a third run does nothing');
 $node->safe_psql('postgres', q{UPDATE big SET sig = to_minhash('else') WHERE id = 1; UPDATE big SET body = words(7, 7) WHERE id = 1});
 is( $node->safe_psql('postgres', 'SELECT count(*) FROM big WHERE sig IS DISTINCT FROM to_minhash(body)'),
 	'0', 'and a trigger keeps it current');
-like($node->safe_psql('postgres', q{SELECT neardup_check('big_sig_neardup')}), qr/ rows: 3002$/, 'the index is consistent');
+like($node->safe_psql('postgres', q{SELECT neardup_check('big_sig_idx')}), qr/ rows: 3002$/, 'the index is consistent');
 
 # Names that need quotes, another type, an id that is not a number, an invalid index.
 $node->safe_psql('postgres', qq{ALTER TABLE $odd DROP "the sig"});
 ($ok, $out, $err) = run_script('sign', @odd, 'text=a body', 'type=simhash', 'batch=7');
 ok($ok, 'odd names') or diag $err;
 is(count_rows('"the sig" IS DISTINCT FROM to_simhash("a body")'), '0', 'sign works with another type');
-$node->safe_psql('postgres', q{UPDATE pg_index SET indisvalid = false WHERE indexrelid = '"Fund"."Old ""papers""_the sig_neardup"'::regclass});
-($ok, $out, $err) = run_script('sign', @odd, 'text=a body', 'type=simhash');
-is( $node->safe_psql('postgres',
-		q{SELECT count(*), bool_and(indisvalid) FROM pg_index WHERE indrelid = '"Fund"."Old ""papers"""'::regclass AND NOT indisprimary}),
-	'1|t', 'an invalid index is built again');
-
 # Nothing is left behind by a run that cannot go on.
 sub made_for_sign
 {
@@ -257,42 +247,31 @@ sub made_for_sign
 		UNION ALL SELECT count(*) FROM pg_proc WHERE proname LIKE 'late%'}) =~ s/\n/ /gr;
 }
 $node->safe_psql('postgres', q{CREATE TABLE late (id int, body text, meta json); INSERT INTO late SELECT i, words(i, 0), '{}' FROM generate_series(1, 200) i});
-foreach my $bad ('id=no', 'id=meta', 'text=no', 'batch=0', q{expression=to_minhash(body, 'nope')}, 'expression=to_minhash(body) || 1')
+foreach my $bad ('text=no', 'batch=-1', q{expression=to_minhash(body, 'nope')}, 'expression=to_minhash(body) || 1')
 {
 	($ok, $out, $err) = run_script('sign', 'table=late', $bad);
 	ok(!$ok, "sign: $bad");
 	is(made_for_sign(), '0 0 0', 'leaves nothing');
 }
-like((run_script('sign', 'table=late', 'id=meta'))[2], qr/"meta" is not a value of id: .* json/, 'an id needs an order');
 
-# Two runs at once: the second one stops, and leaves the index alone that the first one builds.
+# Two calls at once make one column and one trigger.
 sub wait_for
 {
 	return $node->poll_query_until('postgres', $_[0]) || die $_[0];
 }
 my $old_transaction = $node->background_psql('postgres');
 $old_transaction->query_safe('BEGIN; LOCK TABLE late IN ROW EXCLUSIVE MODE; SELECT count(*) FROM late');
-my ($first_out, $first_err) = ('', '');
-my $first = IPC::Run::start(['psql', '-X', '-v', 'table=late', '-f', Node::script_path('sign'), $node->connstr('postgres')], '>', \$first_out, '2>', \$first_err);
-wait_for(q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'ALTER TABLE public.late%'});
-($ok, $out, $err) = run_script('sign', 'table=late');
-ok(!$ok, 'one run at a time');
-like($err, qr/another session signs "public\.late"\nHINT:  Start again when process \d+ has ended\./, 'the message names the process');
-$old_transaction->query_safe('COMMIT');
-$first->finish;
-is($node->safe_psql('postgres', q{SELECT count(*), bool_and(indisvalid) FROM pg_index WHERE indrelid = 'late'::regclass}), '1|t', 'the first run makes the index') or diag $first_err;
-# An index that another session builds is not an interrupted one.
-$node->safe_psql('postgres', 'DROP INDEX late_sig_neardup');
-$old_transaction->query_safe('BEGIN; LOCK TABLE late IN ROW EXCLUSIVE MODE');
-my $builder = IPC::Run::start(['psql', '-X', '-c', 'CREATE INDEX CONCURRENTLY late_sig_neardup ON late USING neardup (sig)', $node->connstr('postgres')], '>', \$out, '2>', \$err);
-wait_for(q{SELECT count(*) = 1 FROM pg_index WHERE indexrelid = to_regclass('late_sig_neardup') AND NOT indisvalid});
-my $building = $node->safe_psql('postgres', q{SELECT 'late_sig_neardup'::regclass::oid});
-$first = IPC::Run::start(['psql', '-X', '-v', 'table=late', '-f', Node::script_path('sign'), $node->connstr('postgres')], '>', \$first_out, '2>', \$first_err);
-wait_for(q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'LOCK TABLE%SHARE UPDATE EXCLUSIVE%'});
+my @runs = map { IPC::Run::start([ 'psql', '-X', '-c', q{CALL neardup_sign_table('late', 'to_minhash(body)', batch => 30)}, $node->connstr('postgres') ], '>', \my $run_out, '2>', \my $run_err) } 1, 2;
+wait_for(q{SELECT count(*) = 2 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'CALL neardup_sign%'});
 $old_transaction->query_safe('COMMIT');
 $old_transaction->quit;
-$_->finish foreach $builder, $first;
-is($node->safe_psql('postgres', q{SELECT indexrelid, indisvalid FROM pg_index WHERE indrelid = 'late'::regclass}), "$building|t", 'an index that is being built stays') or diag $first_err, $err;
+ok($_->finish, 'one of two calls at once') foreach @runs;
+is(made_for_sign() . $node->safe_psql('postgres', 'SELECT count(*), count(sig) FROM late'), '1 1 1200|200', 'they make the same trigger');
+
+# What commits cannot run inside a transaction.
+like(($node->psql('postgres', q{BEGIN; CALL neardup_sign_table('late', 'to_minhash(body)')}))[2], qr/cannot run inside a transaction block.*HINT:.*batch => 0/s, 'the error says what to do');
+is($node->safe_psql('postgres', q{BEGIN; CALL neardup_sign_table('late', 'to_simhash(body)', 'fp', batch => 0); SELECT count(fp) FROM late; ROLLBACK}) . made_for_sign(), "200\n2001 1 1", 'batch => 0 works in one');
+$node->safe_psql('postgres', q{DO $$ DECLARE n bigint; BEGIN CALL neardup_sign_table('late', 'to_simhash(body)', 'fp', 0, signed => n); END $$; DROP FUNCTION late_fp_sign CASCADE; ALTER TABLE late DROP COLUMN fp});
 
 # What it has made holds when the table moves.
 $node->safe_psql('postgres', q{CREATE SCHEMA elsewhere; ALTER TABLE late SET SCHEMA elsewhere; INSERT INTO elsewhere.late VALUES (500, words(500, 0))});
@@ -342,12 +321,12 @@ ok($ok, 'a new lexicon') or diag $err;
 my ($new_scheme) = $out =~ /^function .* of scheme "word 1 lexicon (\w+)"/;
 isnt($new_scheme, $old_scheme, 'makes another scheme');
 like($out, qr/^column weighed: \d+ rows of scheme "word 1 lexicon $old_scheme"\n    BEGIN;\n/m, 'it counts the rows that have signatures of the old one');
-like($out, qr/^column copied: \d+ rows of scheme "word 1 lexicon $old_scheme"\n    neardup-sign\.sql signs another column, by expression="Fund"\."The ""newer"""\("a body"\)\n/m,
+like($out, qr/^column copied: \d+ rows of scheme "word 1 lexicon $old_scheme"\n    neardup_sign_table\(\) signs another column, by "Fund"\."The ""newer"""\("a body"\)\n/m,
 	'also in a column that nothing computes');
 like($out, qr/^index "Fund"\."by ""expression""": its expression calls "Fund"\."The ""signer"""\n/m, 'and names the indexes that call the old function');
 unlike($out, qr/plain/, 'but not what has no lexicon');
 is(schemes('weighed'), $old_scheme, 'it changes nothing itself');
-$node->safe_psql('postgres', join "\n", $out =~ /^    ((?!neardup-sign).*)$/mg);
+$node->safe_psql('postgres', join "\n", $out =~ /^    ((?!neardup_sign).*)$/mg);
 is(schemes('weighed'), $new_scheme, 'its statements sign again') or diag $out;
 is($node->safe_psql('postgres', $indexes), $indexes_before, 'and make the indexes and the constraint again');
 cmp_ok($node->safe_psql('postgres', qq{SET enable_seqscan = off; SELECT count(*) FROM $odd
@@ -375,11 +354,11 @@ ok($ok, 'status runs') or diag $err;
 is($err, '', 'without a message');
 like_lines('status', qr/^public\.big: 3,002 rows, [\d.]+ kB\n\nColumn sig: minhash\n/, qr/^  filled by     trigger big_sig_sign, function public\.big_sig_sign\(\)\n/m,
 	qr/^  shape         minhash\(512, 1\) of scheme "word 3" \(recipe 1\)\n  rows read     3,002, all\n  NULL          below 0\.1 %\n  empty set     0\n  few shingles  0 \(1 to 11\)\n/m,
-	qr/^Index public\.big_sig_neardup\n  columns       \(sig\)\n  shape         minhash\(512, 1\) of scheme "word 3" \(recipe 1\)\n  searched by   is_similar\(sig, to_minhash\('a text'\), 0\.8\)\n  documents     3,00\d, \d+ dead, \d+ in the tail\n  size          [\d.]+ .B, \d+ segments?\n  last maintenance   \d{4}-\d\d-\d\d \d\d:\d\d\n/m,
+	qr/^Index public\.big_sig_idx\n  columns       \(sig\)\n  shape         minhash\(512, 1\) of scheme "word 3" \(recipe 1\)\n  searched by   is_similar\(sig, to_minhash\('a text'\), 0\.8\)\n  documents     3,00\d, \d+ dead, \d+ in the tail\n  size          [\d.]+ .B, \d+ segments?\n  last maintenance   \d{4}-\d\d-\d\d \d\d:\d\d\n/m,
 	qr/^Advice: none\n/m);
 ($ok, $out, $err) = run_script('status', @odd);
 like_lines('odd names', qr/^"Fund"\."Old ""papers""": 43 rows/, qr/^Column "the sig": simhash\n/m, qr/^Column weighed: minhash\(256,2\)\n  filled by     generated: "Fund"\."The ""newer"""\("a body"\)\n/m,
-	qr/^Index "Fund"\."Old ""papers""_the sig_neardup"\n  columns       \("the sig"\)\n/m);
+	qr/^Index "Fund"\."Old ""papers""_the sig_idx"\n  columns       \("the sig"\)\n/m);
 narrow('odd names');
 
 # Everything that it has advice about.
@@ -479,7 +458,7 @@ is_deeply({ $out =~ /Index public\.(\w+) is a (\w+), which finds equal signature
 	like($err, qr/WARNING: .*neardup\.bakground/, 'a setting that does not exist');
 }
 ($ok, $out, $err) = run_script('status', 'table=bare');
-like_lines('no signatures', qr/^public\.bare: about 0 rows/, qr/^Advice\n  \* There is no column of signatures\. neardup-sign\.sql adds one/m);
+like_lines('no signatures', qr/^public\.bare: about 0 rows/, qr/^Advice\n  \* There is no column of signatures\. neardup_sign_table\(\) adds one/m);
 ($ok, $out, $err) = run_script('status', 'table=seen');
 like($err, qr/"public\.seen" is not a table/, 'a view is refused');
 

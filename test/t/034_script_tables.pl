@@ -67,16 +67,16 @@ sql(
 
 my $spot = q{to_minhash(strip_markup(title || docs.body), 256, 1, 'spot 1 2')};
 signs('docs', 'spot', "$spot -- a comment");
-like($err, qr/NOTICE:  270 rows to sign/, 'rows without a value are not counted');
+like($out, qr/^270 rows to sign/m, 'rows without a value are not counted');
 unlike($err, qr/WARNING/, 'and no fault');
 sql(q{UPDATE docs SET title = 'of the other one' WHERE id IN (1, 10); UPDATE docs SET body = 'on the table' WHERE id = 2; INSERT INTO docs VALUES (301, 'in a new', 'row')});
 is(sql("SELECT count(*) FROM docs WHERE spot IS DISTINCT FROM ($spot)"), '0', 'the trigger signs after a change of any column of the expression');
 is(sql(q{SELECT count(*) FROM pg_trigger WHERE tgrelid = 'docs'::regclass AND cardinality(tgattr::int2[]) = 3}), '1', 'and only then');
 my $filed = sql('SELECT xmin FROM docs WHERE id = 5');
 run_script('sign', 'table=docs', 'sig=spot', "expression=$spot");
-like($err, qr/NOTICE:  0 rows to sign/, 'the same expression goes on') or diag $err;
+like($out, qr/^0 rows to sign/m, 'the same expression goes on') or diag $err;
 signs('docs', 'coalesced', q{to_minhash(coalesce(title, '') || body)});
-like($err, qr/NOTICE:  301 rows to sign/, 'a row is signed if the expression makes something of what it has');
+like($out, qr/^301 rows to sign/m, 'a row is signed if the expression makes something of what it has');
 signs('docs', 'lower', q{to_minhash(lower(body), scheme => 'char 5', k => 128)});
 is(sql(q{SELECT prosrc ~ 'body COLLATE' FROM pg_proc WHERE proname = 'docs_lower_sign'}), 't', 'a column keeps its collation');
 signs('docs', 'simhash', q{to_simhash(to_shingles(found || "NEW" || body, 'word 1') - to_shingles('and then', 'word 1'))});
@@ -93,7 +93,7 @@ is(sql(q{SELECT count(*) FROM pg_index JOIN pg_class c ON c.oid = indexrelid JOI
 
 sql(q{CREATE TABLE "new" (id int, body text); INSERT INTO "new" VALUES (1, 'a b c d')});
 signs('"new"', 'sig', 'to_minhash("new".body)');
-refuses('sign', qr/trigger "docs_spot_sign" of "public.docs" signs "spot" already, and is not what.*-v sig=NAME/s, 'table=docs', 'sig=spot', 'expression=to_minhash(title)');
+refuses('sign', qr/trigger "docs_spot_sign" of "public.docs" signs "spot" already, and is not what.*Name another column/s, 'table=docs', 'sig=spot', 'expression=to_minhash(title)');
 sql(q{CREATE FUNCTION own() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN new."mine"  := NULL; RETURN NEW; END';
 	ALTER TABLE docs ADD COLUMN mine minhash; CREATE TRIGGER own BEFORE INSERT ON docs FOR EACH ROW EXECUTE FUNCTION own()});
 refuses('sign', qr/trigger "own" of "public.docs" signs "mine" already/, 'table=docs', 'sig=mine');
@@ -115,12 +115,6 @@ my %wrong = (
 	'to_minhash(nobody)' => qr/column "nobody" does not exist/);
 refuses('sign', $wrong{$_}, 'table=docs', "expression=$_") foreach sort keys %wrong;
 refuses('sign', qr/uses the column "spot", which it is to fill/, 'table=docs', 'sig=spot', 'expression=spot');
-# Two runs in one session.
-($ok, $out, $err) = $node->run_psql('-q', '-v', 'table=copied', '-v', 'sig=one', '-f', Node::script_path('sign'), '-c', '\set sig two',
-	'-c', q{\set expression 'to_simhash(body, 64)'}, '-f', Node::script_path('sign'));
-is(sql('SELECT count(*) FROM copied WHERE one = to_minhash(body) AND two = to_simhash(body, 64)'), '300', 'a run does not change what the next one signs') or diag $err;
-refuses('sign', qr/no signatures of type "nothing" to make of texts/, 'table=docs', 'sig=none', 'type=nothing');
-refuses('sign', qr/Use -v expression without -v text/, 'table=docs', 'expression=to_minhash(body)', 'text=body');
 is(sql(q{SELECT count(*) FROM pg_attribute WHERE attrelid = 'docs'::regclass AND attname = 'sig'}), '0', 'a refused expression changes nothing');
 is(sql('SELECT xmin FROM docs WHERE id = 5') eq $filed, '', 'the counts above are of signed rows');
 
@@ -151,9 +145,9 @@ my $indexes = q{SELECT count(*), bool_and(indisvalid), count(*) FILTER (WHERE in
 	FROM pg_index JOIN pg_class c ON c.oid = indexrelid JOIN pg_am a ON a.oid = relam LEFT JOIN pg_inherits ON inhrelid = indexrelid
 	WHERE amname = 'neardup' AND indrelid::regclass::text LIKE 'parts%'};
 is(sql($indexes), '5|t|4', 'each partition has an index, and they make one of the table');
-sql(q{DROP INDEX parts_sig_neardup; CREATE INDEX parts3_sig_idx ON parts3 USING neardup (sig); UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'parts3_sig_idx'::regclass});
+sql('DROP INDEX parts_sig_idx; CREATE INDEX ON parts3 USING neardup (sig)');
 run_script('sign', 'table=parts', 'expression=to_minhash(body)');
-is(sql($indexes), '5|t|4', 'an interrupted one is built again') or diag $err;
+is(sql($indexes), '5|t|4', 'and those that are missing are made again') or diag $err;
 sql(q{INSERT INTO parts VALUES (999, words(1, 9))});
 is(sql(q{SELECT sig = to_minhash(body) FROM parts WHERE id = 999}), 't', 'the trigger signs in partitions');
 run_script('report', 'table=parts', 'threshold=0.7', 'title=body', 'limit=1');
@@ -267,7 +261,7 @@ SKIP:
 	run_script('status', 'table=everywhere');
 	like($out, qr/^Column sig: minhash/m, 'status: over three servers') or diag $err;
 	refuses('watch', qr/cannot tell which rows/, "table=$_") foreach 'abroad', 'everywhere';
-	refuses('sign', qr/"public.abroad" is on another server, "north".*Run this script where the table is/s, 'table=abroad', 'sig=other');
+	refuses('sign', qr/"public.abroad" is on another server.*Sign it where the table is/s, 'table=abroad', 'sig=other');
 	refuses('sign', qr/"public.(north|south)_docs" is on another server/, 'table=everywhere', 'sig=other');
 	refuses('keep-one', qr/"public.unknown" is on another server, "nowhere".*is not postgres_fdw/s, 'table=unknown');
 	run_script('keep-one', 'table=abroad', 'threshold=0.7', 'title=title');

@@ -1,4 +1,4 @@
-# neardup-watch.sql after a wraparound of transaction IDs: rows older than 2^31
+# neardup_watch() after a wraparound of transaction IDs: rows older than 2^31
 # transactions are not reported as new, and new rows are not missed.
 use strict;
 use warnings;

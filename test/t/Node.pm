@@ -151,6 +151,8 @@ sub state_of
 # arguments are 'name=value'; the short names below are those of the tests.  Returns whether it
 # succeeded; its rows, behind what it says in notices; and the other messages.
 my %PROCEDURE = (
+	sign => 'CALL :ext.neardup_sign_table(%s)',
+	watch => 'SELECT * FROM :ext.neardup_watch(%s)',
 	report => 'SELECT * FROM :ext.neardup_report(%s)',
 	'keep-one' => 'CALL :ext.neardup_keep_one(%s)',
 	undo => 'CALL :ext.neardup_undo(%s)');
@@ -162,6 +164,14 @@ sub call_of
 	my @arguments;
 
 	push @variables, 'threshold=0.8' if $name eq 'keep-one' && !grep { /^threshold=/ } @variables;
+	# What the expression is of, if no expression is given.
+	if ($name eq 'sign')
+	{
+		my %given = (text => 'body', type => 'minhash', map { split /=/, $_, 2 } @variables);
+
+		@variables = grep { !/^(text|type|id)=/ } @variables;
+		push @variables, sprintf 'expression=to_%s("%s")', $given{type}, $given{text} =~ s/"/""/gr if !exists $given{expression};
+	}
 	foreach (@variables)
 	{
 		my ($argument, $value) = split /=/, $_, 2;
@@ -181,12 +191,14 @@ sub run_script
 
 	return $self->run_psql((map { ('-v', $_) } @$variables), '-f', script_path($name), @options) if !$PROCEDURE{$name};
 	PostgreSQL::Test::Utils::append_to_file($file, q{SELECT extnamespace::regnamespace AS ext FROM pg_extension WHERE extname = 'neardup'} . " \\gset\n" . call_of($name, @$variables) . "\n;\n");
-	my ($ok, $rows, $messages) = $self->run_psql('-qAt', '-v', 'ON_ERROR_STOP=1', '-f', $file, @options);
+	my ($ok, $rows, $messages) = $self->run_psql($name eq 'watch' ? '-q' : '-qAt', '-v', 'ON_ERROR_STOP=1', '-f', $file, @options);
 	foreach (split /^(?=psql:)/m, $messages)
 	{
 		if (s/^psql:\S+ NOTICE:  //) { $out .= $_ }
 		else { push @rest, s/^psql:\S+ //r }
 	}
+	# The statements that are printed make the index.
+	$self->run_psql('-q', (map { ('-c', $_) } $out =~ /^    ((?:CREATE INDEX|ANALYZE) .*;)$/mg), @options) if $name eq 'sign' && $ok && $out =~ /CREATE INDEX/;
 	return ($ok, $out . $rows, join '', @rest);
 }
 
