@@ -8,8 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The share of --memory for bytes before they go to a file. */
+/* The share of --memory for bytes before they go to a file, and the most without it. */
 #define SHARE_OF_SPOOL 8
+#define SPOOL_MOST (32 << 20)
 
 /* Bytes that are read at a time. */
 #define READ_BYTES (256 * 1024)
@@ -46,7 +47,7 @@ void
 spool_put(Spool *spool, const void *bytes, size_t length)
 {
 	put(&spool->buffer, bytes, length);
-	if (options.memory > 0 && spool->buffer.length > options.memory / SHARE_OF_SPOOL)
+	if (spool->buffer.length > (options.memory > 0 ? options.memory / SHARE_OF_SPOOL : SPOOL_MOST))
 		flush(spool);
 }
 
