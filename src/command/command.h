@@ -225,6 +225,7 @@ typedef struct Place
 
 extern int format_of(const char *name);
 extern Files *files_open(char **names, int format, bool twice);
+extern uint64_t files_bytes(const Files *files);
 extern bool files_next(Files *files, Batch *batch);
 extern void files_done(Files *files, const Batch *batch);
 extern void files_rewind(Files *files);

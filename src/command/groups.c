@@ -173,9 +173,27 @@ read_value(void *state, size_t record, const uint8_t **value, size_t *length)
 	return true;
 }
 
+/* The most bytes that a signer takes to remember, and the share of --memory; bytes of files for one. */
+#define REMEMBERED_MOST (32 << 20)
+#define REMEMBERED_SHARE 16
+#define REMEMBERED_OF 32
+
+/* Lets a signer of texts that decide remember their shingles. */
+static void
+remember_texts(neardup_session *session, neardup_signer *signer, const Files *files)
+{
+	uint64_t bytes = files_bytes(files) / REMEMBERED_OF;
+
+	if (bytes > REMEMBERED_MOST)
+		bytes = REMEMBERED_MOST;
+	if (options.memory > 0 && bytes > options.memory / REMEMBERED_SHARE)
+		bytes = options.memory / REMEMBERED_SHARE;
+	check(session, neardup_signer_remember(session, signer, bytes));
+}
+
 /* Reads and signs all records of files, which are read again if `twice`, or if texts decide; or reads signatures. */
 static Corpus *
-read_corpus(neardup_session *session, const neardup_signer *signer, char **names, bool twice,
+read_corpus(neardup_session *session, neardup_signer *signer, char **names, bool twice,
 			bool against)
 {
 	Corpus *corpus = resize(NULL, NULL, sizeof(Corpus));
@@ -195,6 +213,8 @@ read_corpus(neardup_session *session, const neardup_signer *signer, char **names
 	{
 		corpus->files = files_open(names, options.format, twice || texts_decide());
 		corpus->texts.files = corpus->files;
+		if (texts_decide() && !against)
+			remember_texts(session, signer, corpus->files);
 		pipeline(corpus->files, make_values, keep_values, corpus);
 	}
 	count = corpus->size.length / sizeof(uint64_t) - 1;
@@ -221,7 +241,7 @@ read_corpus(neardup_session *session, const neardup_signer *signer, char **names
 
 /* Returns the records of --against, whose text and id have the same names, or NULL. */
 static Corpus *
-read_against(neardup_session *session, const neardup_signer *signer)
+read_against(neardup_session *session, neardup_signer *signer)
 {
 	Corpus *against;
 	const char *best = options.field[BEST];

@@ -86,6 +86,20 @@ files_open(char **names, int format, bool twice)
 	return files;
 }
 
+/* Returns how many bytes the files have, those aside that can be read only once. */
+uint64_t
+files_bytes(const Files *files)
+{
+	uint64_t bytes = 0;
+	struct stat status;
+
+	for (int i = 0; files->names[i] != NULL; i++)
+		if (files->copy[i] >= 0 ? fstat(files->copy[i], &status) == 0 :
+								  stat(files->names[i], &status) == 0 && S_ISREG(status.st_mode))
+			bytes += status.st_size;
+	return bytes;
+}
+
 /* Starts again with the first file. */
 void
 files_rewind(Files *files)

@@ -46,19 +46,28 @@ typedef struct Chunk
 
 typedef struct DocumentStore
 {
-	Table table;        /* documents from base on, by what they hold */
-	uint32_t base;      /* they alone are in memory */
-	uint64_t secret;    /* of digests */
-	bool *alone;        /* of each document */
-	Records records;    /* signatures: symbols, then a digest of the evidence, if there is any */
-	StoredSet *set;     /* sets */
-	Chunk *chunks;      /* of the sets in memory */
+	Table table;     /* documents from base on, by what they hold */
+	uint32_t base;   /* they alone are in memory */
+	uint64_t secret; /* of digests */
+	bool *alone;     /* of each document */
+	Records records; /* signatures: symbols, then a digest of the evidence, if there is any; if that
+						   is read, its last byte says whether the document is lone */
+	bool lone;       /* some of them are */
+	StoredSet *set;  /* sets */
+	Chunk *chunks;   /* of the sets in memory */
 	uint64_t elements;  /* of these sets */
 	uint64_t limit;     /* elements that memory may hold and join */
 	uint32_t flushed;   /* the first sets, in blobs */
 	uint64_t *evidence; /* of each document, its position in blobs; NULL: it is read, or none */
 	Blobs blobs;        /* evidence, or sets that outgrew memory */
 } DocumentStore;
+
+/* Returns how many bytes of a record tell documents apart. */
+static inline size_t
+record_key_bytes(const Documents *documents)
+{
+	return documents->store->records.stride - (documents->options->read_set != NULL);
+}
 
 /* Returns the document at a place of a list. */
 static inline uint32_t

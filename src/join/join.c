@@ -59,7 +59,7 @@ sorted_begin(Sorted *sorted, const JoinSide *side, const Pass *pass)
 	sorted->side = side;
 	sorted->bucket = host_alloc(n * sizeof(uint32_t));
 	sorted->order = host_alloc(n * sizeof(uint32_t));
-	sorted->offset = host_alloc((buckets + 1) * sizeof(uint32_t));
+	sorted->offset = host_alloc(((buckets << pass->halves) + 1) * sizeof(uint32_t));
 	sorted->used = host_alloc(Min(n, buckets) * sizeof(uint32_t));
 	sorted->tile = host_alloc((2 * tiled / TILE_BYTES + 3) * sizeof(uint32_t));
 	sorted->prefix = host_alloc(n * prefix_bytes);
@@ -96,15 +96,27 @@ count_buckets(const Pass *pass, Sorted *sorted)
 	for (uint32_t i = 0; i < sorted->side->documents; i++)
 	{
 		host_check_interrupts_at(i);
-		sorted->bucket[i] = bucket_of(pass, packed) & mask;
-		sorted->offset[sorted->bucket[i] + 1]++;
+		sorted->bucket[i] = (bucket_of(pass, packed) & mask) << pass->halves;
 		packed += pass->join->stride;
+		if (pass->halves > 0)
+			sorted->bucket[i] |= packed[-1];
+		sorted->offset[sorted->bucket[i] + 1]++;
 	}
+}
+
+/* Makes an offset of a count, and adds that to the sum. */
+static inline void
+sum_count(uint32_t *offset, uint32_t *sum)
+{
+	uint32_t count = *offset;
+
+	*offset = *sum;
+	*sum += count;
 }
 
 /* Makes offsets of the counts: offset[bucket + 1], which fill_buckets() moves to the end. */
 static void
-sum_buckets(Sorted *sorted, size_t buckets, int tile_bits)
+sum_buckets(Sorted *sorted, size_t buckets, int tile_bits, int halves)
 {
 	size_t tile_mask = ((size_t) 1 << tile_bits) - 1;
 	uint32_t sum = 0;
@@ -112,14 +124,16 @@ sum_buckets(Sorted *sorted, size_t buckets, int tile_bits)
 
 	for (size_t bucket = 0; bucket < buckets; bucket++)
 	{
-		uint32_t count = sorted->offset[bucket + 1];
+		uint32_t *offset = sorted->offset + (bucket << halves) + 1;
+		uint32_t before = sum;
 
 		if ((bucket & tile_mask) == 0)
 			sorted->tile[bucket >> tile_bits] = used;
-		if (count > 0)
+		sum_count(offset, &sum);
+		if (halves > 0)
+			sum_count(offset + 1, &sum);
+		if (sum > before)
 			sorted->used[used++] = (uint32_t) bucket;
-		sorted->offset[bucket + 1] = sum;
-		sum += count;
 	}
 	sorted->tile[buckets >> tile_bits] = used;
 }
@@ -167,9 +181,9 @@ sort_side(const Pass *pass, Sorted *sorted)
 {
 	size_t buckets = (size_t) 1 << pass->bits;
 
-	memset(sorted->offset, 0, (buckets + 1) * sizeof(uint32_t));
+	memset(sorted->offset, 0, ((buckets << pass->halves) + 1) * sizeof(uint32_t));
 	count_buckets(pass, sorted);
-	sum_buckets(sorted, buckets, pass->tile_bits);
+	sum_buckets(sorted, buckets, pass->tile_bits, pass->halves);
 	fill_buckets(pass, sorted);
 }
 
@@ -250,6 +264,19 @@ join_group(Pass *pass)
 	flush_hits(pass);
 }
 
+/* Buckets of fewer documents have no halves, which would cost more than they save. */
+#define HALVED 8
+
+/* Returns whether buckets have halves. */
+static int
+halves_of(const Pass *pass)
+{
+	const SymbolJoin *join = pass->join;
+
+	return join->lone && !join->entries && pass->plan.groups > 0 &&
+		most_documents(join) >> bits_of_group(pass, 0) >= HALVED;
+}
+
 /* Allocates what all groups or parts need of a side. */
 static void
 begin_side(const Pass *pass, Sorted *sorted, const JoinSide *side)
@@ -277,6 +304,7 @@ join_groups(Pass *pass)
 
 	bool two = side_most(join, &join->right) > 0;
 
+	pass->halves = halves_of(pass);
 	begin_side(pass, &pass->left, &join->left);
 	if (two)
 		begin_side(pass, &pass->right, &join->right);

@@ -66,6 +66,8 @@ typedef struct SymbolJoin
 	int h;         /* the distance, at most */
 	size_t stride; /* bytes, a multiple of 8 */
 	bool entries;  /* documents are given as entries of the group that next returns */
+	bool lone;     /* the last byte of each document says whether it is lone: pairs of two such ones
+					  need not be found */
 	double recall; /* probability to find a pair at distance h; 1: find all */
 	JoinSide left;
 	JoinSide right; /* packed is NULL: join left with itself */

@@ -256,14 +256,10 @@ compare_one(Pass *pass, uint32_t i, Range others, int words, int b)
 	}
 }
 
-/* Compares two buckets, or all pairs within one. */
+/* Compares documents of two buckets, or all pairs of those of one. */
 KERNEL_BODY void
-compare_buckets(Pass *pass, uint32_t x, uint32_t y, int words, int b)
+compare_parts(Pass *pass, Range left, Range right, bool same, int words, int b)
 {
-	Range left = {pass->left.offset[x], pass->left.offset[x + 1]};
-	Range right = {pass->other->offset[y], pass->other->offset[y + 1]};
-	bool same = pass->other == &pass->left && x == y;
-
 	if (right.end - right.first >= RIGHTS_TO_LOAD && left.end - left.first >= LEFTS_TO_LOAD)
 	{
 		compare_ranges(pass, left, right, same);
@@ -277,6 +273,40 @@ compare_buckets(Pass *pass, uint32_t x, uint32_t y, int words, int b)
 		pass->stats.candidates += right.end - right.first;
 		host_count_steps(&pass->steps, right.end - right.first + 1);
 	}
+}
+
+/* Returns some halves of a bucket, or the bucket if there are none. */
+static inline Range
+halves_of_bucket(const Pass *pass, const Sorted *sorted, uint32_t bucket, int first, int end)
+{
+	const uint32_t *offset = sorted->offset + ((size_t) bucket << pass->halves);
+
+	return (Range){offset[first], offset[end]};
+}
+
+/* Compares two buckets, or all pairs within one; if it saves time, without pairs of two lone documents. */
+KERNEL_BODY void
+compare_buckets(Pass *pass, uint32_t x, uint32_t y, int words, int b)
+{
+	const Sorted *other = pass->other;
+	bool same = other == &pass->left && x == y;
+	int halves = 1 << pass->halves;
+	Range left = halves_of_bucket(pass, &pass->left, x, 0, 1);
+	Range right = halves_of_bucket(pass, other, y, 0, 1);
+
+	if (pass->halves > 0 && right.end - right.first >= RIGHTS_TO_LOAD)
+	{
+		if (same)
+			compare_parts(pass, left, right, true, words, b);
+		else
+			compare_parts(pass, halves_of_bucket(pass, &pass->left, x, 1, 2), right, false, words,
+						  b);
+		compare_parts(pass, left, halves_of_bucket(pass, other, y, same, 2), false, words, b);
+		return;
+	}
+	left.end = halves_of_bucket(pass, &pass->left, x, 0, halves).end;
+	right.end = halves_of_bucket(pass, other, y, 0, halves).end;
+	compare_parts(pass, left, right, same, words, b);
 }
 
 /* Compares every bucket of a tile with those that the masks lead to. */

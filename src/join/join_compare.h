@@ -14,9 +14,10 @@
 typedef struct Sorted
 {
 	const JoinSide *side;
-	uint32_t *bucket; /* of each document */
+	uint32_t *
+		bucket; /* of each document; if lone ones come last in theirs, twice that, and 1 for them */
 	uint32_t *order;  /* document numbers in bucket order; NULL: all in turn */
-	uint32_t *offset; /* of each bucket in order, and of the end */
+	uint32_t *offset; /* of each bucket in order, or half a bucket, and of the end */
 	uint32_t *used;   /* buckets that hold documents, ascending */
 	uint32_t *tile;   /* where each tile starts in used, and the end */
 	uint64_t *prefix; /* shape.words of each document, in bucket order */
@@ -35,6 +36,7 @@ typedef struct Pass
 	const Sorted *other; /* right, or left itself */
 	int bits;            /* of a bucket's number, without those of a slice */
 	int tile_bits;       /* low bits of a bucket's number, which differ within a tile */
+	int halves;          /* 1 if buckets have halves, the second of lone documents; else 0 */
 	size_t steps;        /* comparisons since the last check for interrupts */
 	JoinStats stats;     /* of this group */
 	bool stopped;        /* by the caller */

@@ -138,13 +138,15 @@ plan_signatures(Inside *inside, JoinSide left, JoinSide right)
 	JoinPlan *plan = &inside->spread.plan;
 
 	inside->shape = *shape;
-	inside->spread.symbols = (SymbolJoin){.k = shape->k,
-										  .b = signature_bits(shape),
-										  .h = candidate_radius(options, shape),
-										  .stride = documents->store->records.stride,
-										  .recall = options->recall,
-										  .left = left,
-										  .right = right};
+	inside->spread.symbols =
+		(SymbolJoin){.k = shape->k,
+					 .b = signature_bits(shape),
+					 .h = candidate_radius(options, shape),
+					 .stride = documents->store->records.stride,
+					 .lone = documents->store->lone && inside->list[1]->documents->store->lone,
+					 .recall = options->recall,
+					 .left = left,
+					 .right = right};
 	if (inside->list[0]->labels != NULL)
 		inside->spread.symbols.labels = *inside->list[0]->labels;
 	*plan = join_plan(&inside->spread.symbols);
@@ -648,8 +650,9 @@ join_lists(const DocumentList *left, const DocumentList *right, uint64_t most, P
 	inside->list[1] = right;
 	inside->join.memory = DOCUMENT_MEMORY(inside->options);
 	inside->join.most = most;
-	inside->judges = inside->options->evidence && inside->options->read_set != NULL;
-	if (inside->options->evidence && !inside->judges)
+	inside->judges =
+		inside->options->evidence && inside->options->read_set != NULL && !left->unjudged;
+	if (inside->options->evidence && !inside->judges && !left->unjudged)
 		taker.judge = judge_begin(left, right, inside->join.memory);
 	inside->kind = (left->documents->sets ? 2 : 0) + (needs_files(inside) ? 1 : 0);
 	pair_kinds[inside->kind].begin(inside);

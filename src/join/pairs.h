@@ -114,7 +114,8 @@ typedef struct DocumentRow
 	const uint8_t *symbols; /* of a signature of the documents' shape, or NULL */
 	const Bag *bag;         /* a set, or NULL */
 	const Bag *evidence;    /* a set that belongs to the signature, or NULL */
-	uint64_t digest;        /* of such a set that can be read: equal sets have equal ones */
+	uint64_t digest; /* of such a set that can be read: equal sets have equal ones in 56 bits */
+	bool lone;       /* such a set that is similar to none of a row that is lone, too */
 } DocumentRow;
 
 extern Documents *documents_begin(const PairOptions *options, bool sets, bool classes);
@@ -137,6 +138,7 @@ typedef struct DocumentList
 	const uint32_t *doc;
 	uint32_t count;
 	const JoinLabels *labels; /* of a list that is joined with itself; or NULL */
+	bool unjudged;            /* of a left one: pairs are candidates, which the sink judges */
 } DocumentList;
 
 /* Returns all documents. */
@@ -215,11 +217,13 @@ typedef struct Stars
 	bool (*waits)(const struct Stars *stars, uint32_t document);
 	/* If it does: may it join a keeper, a row, now? */
 	bool (*is_allowed)(const struct Stars *stars, uint32_t document, uint32_t keeper);
+	struct Judge *judge; /* of candidates; NULL: edges are of similar documents */
 	/* The edges that stars_make() keeps. */
 	Edge *edge;
 	size_t edges;
 	size_t room;
 	size_t limit;
+	uint64_t begun; /* pairs that were compared before the last try to find edges */
 } Stars;
 
 extern void stars_make(Stars *stars);

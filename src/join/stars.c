@@ -8,6 +8,9 @@
  *
  * The pairs of documents that wait for their turn with keepers of earlier rounds are kept until
  * then.
+ *
+ * Where evidence decides, the pairs of a round are candidates.  They are judged when their documents
+ * are settled, since most need not be: pairs of members, and those with keepers after the first.
  */
 #include <string.h>
 
@@ -24,7 +27,7 @@
  * Pairs that are kept for each document, on average.  More are in large clusters, whose members
  * need not be compared with each other once they have a keeper.
  */
-#define EDGES_OF_DOCUMENT 8
+#define EDGES_OF_DOCUMENT 4
 
 /* ---- Joining a keeper --------------------------------------------------- */
 
@@ -103,6 +106,67 @@ take_keeper(void *state, uint32_t document, uint32_t keeper, double similarity)
 	return true;
 }
 
+/* ---- Candidates --------------------------------------------------------- */
+
+/*
+ * A candidate has the numbers of its documents, of 31 bits each, in place of the similarity, and
+ * its sign, which no similarity has.
+ */
+#define NUMBER_BITS 31
+#define CANDIDATE (UINT64_C(1) << 63)
+
+/* Candidates that are looked at before all of them are judged. */
+#define LOOKED_AT 1024
+
+/* Returns what an edge has in place of its similarity. */
+static double
+candidate(uint32_t first, uint32_t second)
+{
+	uint64_t numbers = CANDIDATE | (uint64_t) first << NUMBER_BITS | second;
+	double packed;
+
+	memcpy(&packed, &numbers, sizeof(packed));
+	return packed;
+}
+
+/* Returns whether the documents of an edge are similar.  Sets the similarity of a candidate. */
+static bool
+is_similar(const Stars *stars, Edge *edge)
+{
+	const uint32_t mask = (UINT32_C(1) << NUMBER_BITS) - 1;
+	uint64_t numbers;
+
+	memcpy(&numbers, &edge->similarity, sizeof(numbers));
+	return (numbers & CANDIDATE) == 0 ||
+		judge_pair(stars->judge, numbers >> NUMBER_BITS & mask, numbers & mask, &edge->similarity);
+}
+
+/*
+ * Drops candidates that are not similar, unless half of those that are looked at are similar.
+ * Returns whether at least half of them are gone.
+ */
+static bool
+drop_candidates(Stars *stars)
+{
+	size_t count = stars->edges;
+	size_t step = count / LOOKED_AT + 1;
+	size_t similar = 0;
+
+	for (size_t i = 0; i < count; i += step)
+	{
+		Edge edge = stars->edge[i];
+
+		similar += is_similar(stars, &edge) ? step : 0;
+	}
+	if (similar > count / 2)
+		return false;
+	stars->edges = 0;
+	for (size_t i = 0; i < count; i++)
+		if (is_similar(stars, stars->edge + i))
+			stars->edge[stars->edges++] = stars->edge[i];
+	return stars->edges <= count / 2;
+}
+
 /* ---- Rounds ------------------------------------------------------------- */
 
 /* A PairSink that keeps the pair, or ends the join if there is no room for it. */
@@ -116,8 +180,10 @@ take_edge(void *state, uint32_t a, uint32_t b, double similarity)
 
 	if (first == second || !may_join(stars, swap ? a : b, swap ? b : a))
 		return true;
-	if (stars->edges == stars->limit)
+	if (stars->edges == stars->limit && (stars->judge == NULL || !drop_candidates(stars)))
 		return false;
+	if (stars->judge != NULL)
+		similarity = swap ? candidate(b, a) : candidate(a, b);
 	add_edge(stars, Min(first, second), Max(first, second), similarity);
 	return true;
 }
@@ -141,10 +207,11 @@ settle(Stars *stars, const DocumentList *list)
 
 		for (; next < stars->edges && stars->edge[next].second == row; next++)
 		{
-			const Edge *edge = stars->edge + next;
+			Edge *edge = stars->edge + next;
 
 			if ((!same || stars->keeper[edge->first] == edge->first) &&
-				(!waits(stars, document) || stars->is_allowed(stars, document, edge->first)))
+				(!waits(stars, document) || stars->is_allowed(stars, document, edge->first)) &&
+				(stars->nearest || stars->keeper[row] == NO_ROW) && is_similar(stars, edge))
 				offer_document(stars, document, edge->first, edge->similarity);
 		}
 		if (same && stars->keeper[row] == NO_ROW)
@@ -152,8 +219,14 @@ settle(Stars *stars, const DocumentList *list)
 		host_check_interrupts_at(i);
 	}
 	stars->edges -= next;
-	if (next > 0)
+	if (stars->edges > 0)
 		memmove(stars->edge, stars->edge + next, stars->edges * sizeof(Edge));
+	else
+	{
+		host_free(stars->edge);
+		stars->edge = NULL;
+		stars->room = 0;
+	}
 }
 
 /* Returns how many pairs are kept of a number of documents. */
@@ -168,7 +241,7 @@ most_edges(const Stars *stars, uint32_t documents)
 /*
  * Finds the pairs among the first documents of a list, at most `most` and the others of the
  * last one's unit.  Takes fewer documents if they have too many pairs, and returns how many
- * it took.
+ * it took.  Later rounds try to take all that are left, unless tries take longer than rounds.
  */
 static uint32_t
 find_edges(Stars *stars, const DocumentList *undecided, uint32_t most)
@@ -176,6 +249,7 @@ find_edges(Stars *stars, const DocumentList *undecided, uint32_t most)
 	size_t waiting = stars->edges;
 	DocumentList list = *undecided;
 
+	list.unjudged = stars->judge != NULL;
 	list.count = Min(most, undecided->count);
 	for (;;)
 	{
@@ -187,6 +261,7 @@ find_edges(Stars *stars, const DocumentList *undecided, uint32_t most)
 		stars->limit = most <= SETTLED_MIN ? SIZE_MAX : waiting + most_edges(stars, list.count);
 		if (pairs_join(&list, NULL, stars->limit - waiting, take_edge, stars))
 			return list.count;
+		stars->begun = stars->documents->options->stats->join.candidates;
 		list.count = Max(most / 2, SETTLED_MIN);
 	}
 }
@@ -233,9 +308,12 @@ make_rounds(Stars *stars, const DocumentList *all)
 {
 	DocumentList undecided = select_documents(stars, all, UNDECIDED);
 	uint32_t most = undecided.count;
+	const uint64_t *compared = &stars->documents->options->stats->join.candidates;
+	bool cautious = false;
 
 	while (undecided.count > 0)
 	{
+		uint64_t before = stars->begun = *compared;
 		uint32_t count = find_edges(stars, &undecided, most);
 		DocumentList settled = {stars->documents, undecided.doc, count};
 		DocumentList others = {stars->documents, undecided.doc + count, undecided.count - count};
@@ -249,7 +327,8 @@ make_rounds(Stars *stars, const DocumentList *all)
 		host_free((void *) keepers.doc);
 		host_free((void *) undecided.doc);
 		undecided = next;
-		most = count < UINT32_MAX / 2 ? count * 2 : count;
+		cautious |= stars->begun - before > *compared - stars->begun;
+		most = cautious && count < undecided.count / 2 ? count * 2 : undecided.count;
 	}
 	host_free((void *) undecided.doc);
 }
@@ -281,7 +360,9 @@ join_nearest(Stars *stars, const DocumentList *all)
 void
 stars_make(Stars *stars)
 {
-	DocumentList all = all_documents(stars->documents);
+	const PairOptions *options = stars->documents->options;
+	DocumentList whole = all_documents(stars->documents);
+	DocumentList all = whole;
 
 	if (stars->order != NULL)
 		all = (DocumentList){stars->documents, stars->order, stars->count};
@@ -292,7 +373,10 @@ stars_make(Stars *stars)
 		join_others(stars, &all);
 	else
 	{
+		if (options->evidence && stars->waits == NULL && whole.count >> NUMBER_BITS == 0)
+			stars->judge = judge_begin(&whole, &whole, DOCUMENT_MEMORY(options));
 		make_rounds(stars, &all);
+		judge_end(stars->judge);
 		if (stars->nearest)
 			join_nearest(stars, &all);
 	}

@@ -31,7 +31,8 @@ typedef struct Call
 	Documents *documents;
 	Documents *against; /* or NULL */
 	neardup_part part;
-	bool *in_b; /* of each value: is it of block b?  NULL unless block a is another */
+	uint8_t tag; /* of the memory of all digests; 0: there is none */
+	bool *in_b;  /* of each value: is it of block b?  NULL unless block a is another */
 } Call;
 
 /* ---- Threads ------------------------------------------------------------ */
@@ -311,7 +312,11 @@ add_digest(const Call *call, int side, const Documents *documents, DocumentRow *
 
 	if (evidence->digest != NULL)
 	{
-		row->digest = evidence->digest[value_place(values, documents->rows)];
+		uint64_t made = evidence->digest[value_place(values, documents->rows)];
+
+		row->digest = DIGEST_SET(made);
+		row->lone = call->tag > 0 && DIGEST_TAG(made) == call->tag &&
+			DIGEST_SHARE(made) + 1 < call->pair.threshold * ANY_SHARE;
 		return;
 	}
 	set = set_of_row(call, side, documents->rows);
@@ -417,6 +422,28 @@ check_evidence(const neardup_values *values, const neardup_values *against)
 	return true;
 }
 
+/*
+ * Returns the tag of the digests of all sides, if they tell which pairs cannot be similar: a share of
+ * the own set is not all that counts for `contained`.
+ */
+static uint8_t
+tag_of_digests(const Call *call)
+{
+	uint8_t tag = 0;
+
+	for (int side = 0; side < call->pair.sides; side++)
+	{
+		const neardup_values *values = call->values[side];
+		const uint64_t *digest = values->count > 0 ? values->evidence->digest : NULL;
+
+		if (digest == NULL || call->pair.contained > 0 ||
+			(side > 0 && DIGEST_TAG(digest[value_place(values, 0)]) != tag))
+			return 0;
+		tag = DIGEST_TAG(digest[value_place(values, 0)]);
+	}
+	return tag;
+}
+
 /* Returns the place behind each column of texts. */
 static uint64_t *
 ends_of_columns(const neardup_evidence *evidence)
@@ -483,6 +510,7 @@ begin_call(neardup_session *session, const neardup_values *values, const neardup
 					  .stats = &call->stats};
 	for (int side = 0; evidence && side < call->pair.sides; side++)
 		call->end[side] = ends_of_columns(call->values[side]->evidence);
+	call->tag = evidence ? tag_of_digests(call) : 0;
 	call->documents = read_documents(call, 0, NULL, against == NULL ? call->part.blocks : 0);
 	if (against != NULL)
 		call->against = read_documents(call, 1, call->documents, call->part.blocks);

@@ -118,6 +118,14 @@ NEARDUP_API neardup_code neardup_signer_new(neardup_session *session, neardup_ki
 											size_t length, neardup_signer **signer);
 NEARDUP_API void neardup_signer_free(neardup_session *session, neardup_signer *signer);
 
+/*
+ * Lets a signer of minhashes remember the shingles of all texts whose digests it makes, in at most so
+ * many bytes (a sixth of a byte for each shingle is enough).  Pairs of texts that its digests tell
+ * cannot be similar are not looked at then, which gives the same answers in less time.
+ */
+NEARDUP_API neardup_code neardup_signer_remember(neardup_session *session, neardup_signer *signer,
+												 size_t bytes);
+
 /* Returns the bytes of each signature, or 0 for shingles. */
 NEARDUP_API size_t neardup_signature_size(const neardup_signer *signer);
 
@@ -240,7 +248,8 @@ typedef struct neardup_evidence
 	bool (*read)(void *state, int thread, size_t place, const char **utf8, size_t *length);
 	void *state;                       /* of read */
 	const struct neardup_values *sets; /* of shingles, for which there is no signer */
-	const uint64_t *digest; /* of each text, from neardup_sign_column(); NULL: all sets are made */
+	const uint64_t *digest; /* of each text, from neardup_sign_column(), by one signer; NULL: all
+							   sets are made */
 } neardup_evidence;
 
 /* Values of a kind, one behind the other. */

@@ -4,6 +4,7 @@
 #ifndef NEARDUP_LIBRARY_SESSION_H
 #define NEARDUP_LIBRARY_SESSION_H
 
+#include <pthread.h>
 #include <setjmp.h>
 
 #include "library/neardup.h"
@@ -35,6 +36,16 @@ struct neardup_session
 	char message[512];
 };
 
+/* The elements of all sets of a signer, a bit for each; elements share bits. */
+typedef struct Memory
+{
+	pthread_mutex_t lock;
+	uint8_t tag;   /* that of the next memories is another */
+	uint64_t mask; /* bits - 1 */
+	uint64_t set;  /* bits that are */
+	uint64_t word[];
+} Memory;
+
 /* What a signer is made for; its lexicon is its own. */
 struct neardup_signer
 {
@@ -42,6 +53,8 @@ struct neardup_signer
 	SignatureMaker maker; /* for shingles: scheme, weights and the header's scheme */
 	LexiconParts lexicon;
 	Weights weights;
+	uint64_t secret; /* of digests */
+	Memory *memory;  /* of neardup_signer_remember(), or NULL */
 };
 
 /*
@@ -100,6 +113,17 @@ extern size_t default_memory(void);
 extern void check_comparable(const Value *x, const SignatureHeader *y);
 
 /* ---- Texts (sign.c) ------------------------------------------------------ */
+
+/*
+ * A digest: the lowest byte is the largest share of the set, in 255ths, that an earlier set can
+ * have; the next is the tag of the memory that says so, 0 if there is none.
+ */
+#define DIGEST_SHARE(digest) ((uint8_t) (digest))
+#define DIGEST_TAG(digest) ((uint8_t) ((digest) >> 8))
+#define DIGEST_SET(digest) ((digest) >> 16)
+
+/* The share that says nothing. */
+#define ANY_SHARE 255
 
 /* A text of a column; a null is empty. */
 typedef struct ColumnText

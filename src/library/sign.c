@@ -3,6 +3,9 @@
  */
 #include "library/session.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "base/defaults.h"
 #include "base/hash.h"
 #include "sketch/counts.h"
@@ -147,7 +150,7 @@ new_signer(neardup_kind kind, int k, int b, const char *scheme, const void *lexi
 	SchemeId weighed;
 
 	check_shape(kind, k, b, lexicon != NULL);
-	*made = (neardup_signer){.kind = kind, .maker.secret = host_random_seed()};
+	*made = (neardup_signer){.kind = kind, .secret = host_random_seed()};
 	if (lexicon != NULL)
 	{
 		made->lexicon = read_lexicon(lexicon, length);
@@ -186,6 +189,9 @@ neardup_signer_free(neardup_session *session, neardup_signer *signer)
 	neardup_free(session, signer->lexicon.key);
 	neardup_free(session, signer->lexicon.weight);
 	neardup_free(session, signer->weights.start);
+	if (signer->memory != NULL)
+		pthread_mutex_destroy(&signer->memory->lock);
+	neardup_free(session, signer->memory);
 	neardup_free(session, signer);
 }
 
@@ -193,6 +199,92 @@ size_t
 neardup_signature_size(const neardup_signer *signer)
 {
 	return signer->kind == NEARDUP_SHINGLES ? 0 : signature_size(&signer->maker.header);
+}
+
+/* ---- Digests ------------------------------------------------------------ */
+
+/* A memory of which more bits are set says nothing any more. */
+#define FULL(memory) ((memory)->set > (memory)->mask / 4 * 3)
+
+neardup_code
+neardup_signer_remember(neardup_session *session, neardup_signer *signer, size_t bytes)
+{
+	static atomic_uint memories;
+	size_t words = 1;
+	Memory *memory;
+
+	SESSION_BEGIN(session);
+	if (signer->kind != NEARDUP_MINHASH || signer->memory != NULL)
+		session_fail(NEARDUP_INVALID, "a signer of minhashes remembers sets, and begins to once");
+	while (words * 2 * sizeof(uint64_t) <= bytes)
+		words *= 2;
+	memory = host_alloc(sizeof(Memory) + words * sizeof(uint64_t));
+	memset(memory, 0, sizeof(Memory) + words * sizeof(uint64_t));
+	pthread_mutex_init(&memory->lock, NULL);
+	memory->tag = atomic_fetch_add(&memories, 1) % UINT8_MAX + 1;
+	memory->mask = words * 64 - 1;
+	session_keep(memory);
+	signer->memory = memory;
+	return session_end();
+}
+
+/* Remembers elements.  Returns how many of them may be of earlier sets. */
+static size_t
+remember(Memory *memory, const uint64_t *element, size_t count)
+{
+	size_t seen = 0;
+
+	for (size_t i = 0; i < count; i++)
+	{
+		uint64_t *word = memory->word + (element[i] & memory->mask) / 64;
+		uint64_t bit = UINT64_C(1) << element[i] % 64;
+
+		seen += (*word & bit) != 0;
+		*word |= bit;
+	}
+	memory->set += count - seen;
+	return seen;
+}
+
+/* Returns the largest share of a set, in 255ths, that an earlier set can have; at once remembers it. */
+static uint8_t
+share_of_set(Memory *memory, const uint64_t *element, size_t count)
+{
+	size_t seen = count;
+
+	for (size_t i = 0; i < count; i++)
+		__builtin_prefetch(memory->word + (element[i] & memory->mask) / 64, 1);
+	pthread_mutex_lock(&memory->lock);
+	if (!FULL(memory))
+		seen = remember(memory, element, count);
+	pthread_mutex_unlock(&memory->lock);
+	return count == 0 ? ANY_SHARE : (seen * ANY_SHARE + count - 1) / count;
+}
+
+/* What digests are made of. */
+typedef struct Digester
+{
+	const neardup_signer *signer;
+	uint64_t digest;
+} Digester;
+
+/* Makes the digest of the elements that have a weight: the sum of secret hashes, and their share. */
+static void
+take_elements(void *state, const uint64_t *element, size_t count)
+{
+	Digester *digester = state;
+	const neardup_signer *signer = digester->signer;
+	const Weights *weights = signer->maker.weights;
+	Memory *memory = signer->memory;
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (weights == NULL || weight_of(weights, element[i]) > 0)
+			sum += mix64(element[i] + signer->secret);
+	digester->digest = sum << 16 | ANY_SHARE;
+	if (memory != NULL && weights == NULL)
+		digester->digest =
+			sum << 16 | (uint64_t) memory->tag << 8 | share_of_set(memory, element, count);
 }
 
 /* ---- Signing ------------------------------------------------------------ */
@@ -203,11 +295,15 @@ make_signature(const neardup_signer *signer, const char *utf8, size_t length, ui
 			   uint64_t *digest)
 {
 	SignatureMaker maker = signer->maker;
+	Digester digester = {.signer = signer};
 	Signature made;
 
-	maker.digest = digest;
+	maker.take = digest != NULL ? take_elements : NULL;
+	maker.state = &digester;
 	made = signature_of_text(&maker, utf8, length, to + SIGNATURE_SYMBOLS_AT(maker.header.flags));
 	signature_send_header(&made, to);
+	if (digest != NULL)
+		*digest = digester.digest;
 }
 
 /* Makes the set of a text. */

@@ -67,18 +67,6 @@ signature_of_sketch(Signature *signature, const uint32_t *full, uint64_t count, 
 		minhash_pack(full, header->k, signature_bits(header), symbols);
 }
 
-/* Returns a digest of a set, of the elements that have a weight: the sum of secret hashes. */
-static uint64_t
-digest_of(const SignatureMaker *maker, const MinhashBuilder *builder)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < builder->table.count; i++)
-		if (maker->weights == NULL || weight_of(maker->weights, builder->element[i]) > 0)
-			sum += mix64(builder->element[i] + maker->secret);
-	return sum;
-}
-
 /* Makes the minhash of a text. */
 static void
 minhash_of_text(const SignatureMaker *maker, const char *utf8, size_t length, Signature *signature,
@@ -91,8 +79,8 @@ minhash_of_text(const SignatureMaker *maker, const char *utf8, size_t length, Si
 
 	minhash_begin(&builder, length / BYTES_PER_SHINGLE);
 	shingle_text(utf8, length, maker->scheme, minhash_add, &builder);
-	if (maker->digest != NULL)
-		*maker->digest = digest_of(maker, &builder);
+	if (maker->take != NULL)
+		maker->take(maker->state, builder.element, builder.table.count);
 	full = host_alloc(k * sizeof(uint32_t));
 	count = maker->weights != NULL ? minhash_finish_weighed(&builder, maker->weights, k, full) :
 									 minhash_finish(&builder, k, full);

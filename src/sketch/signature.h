@@ -110,8 +110,9 @@ typedef struct SignatureMaker
 		header;      /* of all of them; its scheme is of weighed shingles, if there are weights */
 	SchemeId scheme; /* of the shingles of a text */
 	const Weights *weights; /* for minhash; or NULL */
-	uint64_t *digest;       /* for minhash: set to a digest of the set; or NULL */
-	uint64_t secret;        /* of digests */
+	/* For minhash: is called with the distinct elements, as mix64 of each; or NULL. */
+	void (*take)(void *state, const uint64_t *element, size_t count);
+	void *state; /* of take */
 } SignatureMaker;
 
 extern SignatureHeader signature_header(uint8_t kind, int k, int b, SchemeId scheme);

@@ -37,6 +37,9 @@ from ._values import LEXICON, LONG, MINHASH, SHINGLES, SIMHASH, Text, Values, is
 # Texts that are signed in a call.
 _CHUNK = 1024
 
+# Bytes in which a signer remembers the shingles of a text, and those of all of them at most.
+_REMEMBERED, _REMEMBERED_MOST = 64, 32 << 20
+
 # The value of a text, or values of many; Any, since a checker cannot tell which.
 Made = Any
 Progress = Callable[[int], Any] | None
@@ -205,6 +208,7 @@ class _Signer:
         columns = list(_columns_of(texts))
         places = list(itertools.accumulate((column.count for column in columns), initial=0))
         digests = (c_uint64 * places[-1])()
+        call("signer_remember", self, min(_REMEMBERED * places[-1], _REMEMBERED_MOST))
         made = in_threads(lambda i: self.sign_column(columns[i], byref(digests, 8 * places[i])), range(len(columns)), integer(jobs, c_uint16))
         values = Values.joined(self.kind, self.size, made, progress)
         together = (Column * len(columns))(*columns)
@@ -240,7 +244,7 @@ def minhash(texts: Text | Iterable[Text], *, k: int = DEFAULT.k, b: int = DEFAUL
 
 def minhash_decided(texts: Any, k: int, b: int, scheme: str | None, lexicon: Lexicon | None, jobs: int, progress: Progress) -> Values:
     """Makes the minhash of each of many texts, whose shingles decide which are similar."""
-    return signer(MINHASH, k, b, scheme, lexicon).make_decided(texts, signer(SHINGLES, 0, 0, scheme, lexicon), jobs, progress)
+    return _Signer(MINHASH, k, b, scheme, lexicon).make_decided(texts, signer(SHINGLES, 0, 0, scheme, lexicon), jobs, progress)
 
 
 def simhash(texts: Text | Iterable[Text], *, k: int = DEFAULT.f, scheme: str | None = None, jobs: int = 1,

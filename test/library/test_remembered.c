@@ -1,0 +1,104 @@
+/*
+ * test_remembered.c: clusters of texts that decide, with signers that remember shingles and without.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "library/neardup.h"
+#include "unit.h"
+
+#define SIZE (12 + 512 / 8)
+#define TEXTS 6000
+#define WORDS 40
+
+/* Writes texts, some like an earlier one, some of a form. */
+static neardup_column
+write_many(void)
+{
+	static char data[TEXTS * WORDS * 8];
+	static int64_t entry[TEXTS + 1];
+	neardup_column column = {.count = TEXTS,
+							 .entry = entry,
+							 .width = sizeof(*entry),
+							 .data = (const uint8_t *) data};
+
+	for (int i = 0; i < TEXTS; i++)
+	{
+		int like = i % 5 == 1 ? i / 3 : i % 50 == 2 ? TEXTS : i;
+
+		entry[i + 1] = entry[i];
+		for (int word = 0; word < WORDS; word++)
+			entry[i + 1] += sprintf(data + entry[i + 1], "%d ",
+									word * (TEXTS + 1) + (word * 7 % 40 < i % 11 ? i : like));
+	}
+	return column;
+}
+
+/* Signs texts, and returns their clusters decided by their sets; with digests that remember them or not. */
+static void
+cluster_many(neardup_session *session, const neardup_column *texts, size_t remembered,
+			 const neardup_options *options, uint32_t *keeper, double *similarity)
+{
+	static uint8_t signatures[TEXTS * SIZE];
+	static uint64_t digest[TEXTS];
+	neardup_signer *signer[2];
+	neardup_evidence evidence = {.texts = texts, .columns = 1};
+	neardup_values values = {NEARDUP_MINHASH, TEXTS, signatures, SIZE, .evidence = &evidence};
+
+	for (int i = 0; i < 2; i++)
+		CHECK(neardup_signer_new(session, i == 0 ? NEARDUP_MINHASH : NEARDUP_SHINGLES,
+								 i == 0 ? 512 : 0, i == 0, "word 1", NULL, 0,
+								 &signer[i]) == NEARDUP_OK);
+	if (remembered > 0)
+	{
+		CHECK(neardup_signer_remember(session, signer[0], remembered) == NEARDUP_OK);
+		CHECK(neardup_signer_remember(session, signer[0], remembered) == NEARDUP_INVALID);
+		CHECK(neardup_signer_remember(session, signer[1], remembered) == NEARDUP_INVALID);
+		evidence.digest = digest;
+	}
+	CHECK(neardup_sign_column(session, signer[0], texts, NULL, signatures, NULL, NULL, digest) ==
+		  NEARDUP_OK);
+	evidence.signer = signer[1];
+	CHECK(neardup_clusters(session, &values, NULL, options, keeper, similarity) == NEARDUP_OK);
+	neardup_signer_free(session, signer[0]);
+	neardup_signer_free(session, signer[1]);
+}
+
+/* What is remembered changes no answer, however little memory there is for it. */
+static void
+test_remembered(neardup_session *session)
+{
+	static const size_t sizes[] = {1, 4096, 65536, 1 << 20};
+	static uint32_t keeper[2][TEXTS];
+	static double similarity[2][TEXTS];
+	neardup_column texts = write_many();
+	neardup_options options = {.threshold = 0.6, .jobs = 2};
+
+	for (int nearest = 0; nearest < 2; nearest++)
+	{
+		uint32_t members = 0;
+
+		options.nearest = nearest;
+		cluster_many(session, &texts, 0, &options, keeper[0], similarity[0]);
+		for (uint32_t i = 0; i < TEXTS; i++)
+			members += keeper[0][i] != i;
+		CHECK_MSG(members > 500 && members < TEXTS / 2, "%u members", members);
+		for (size_t size = 0; size < sizeof(sizes) / sizeof(*sizes); size++)
+		{
+			cluster_many(session, &texts, sizes[size], &options, keeper[1], similarity[1]);
+			CHECK_MSG(memcmp(keeper[0], keeper[1], sizeof(keeper[0])) == 0 &&
+						  memcmp(similarity[0], similarity[1], sizeof(similarity[0])) == 0,
+					  "%zu bytes", sizes[size]);
+		}
+	}
+}
+
+int
+main(void)
+{
+	neardup_session *session = neardup_open(NULL);
+
+	test_remembered(session);
+	neardup_close(session);
+	return unit_report();
+}
