@@ -40,7 +40,7 @@ SELECT id, text_similarity(body, 'The quick brown fox jumps over the lazy') >= 0
 SELECT 5::bigint <~> 6::bigint::simhash AS bits, similarity(5::bigint::simhash, 6::bigint::simhash) AS similarity;
 
 -- ---- A btree index of signatures ----
--- It finds equal signatures only.  Searches do not use it, and neardup-status.sql says so.
+-- It finds equal signatures only.  Searches do not use it, and neardup_status() says so.
 CREATE INDEX docs_btree ON docs (sig);
 SET seq_page_cost = 1000000;
 EXPLAIN (COSTS OFF) SELECT id FROM docs WHERE is_similar(sig, sig, 0.8);

@@ -201,6 +201,7 @@ my @own = (
 	"SELECT * FROM ext.neardup_report('public.docs', 0.8::float8, signature => 'sig', show => 'body')",
 	"ALTER TABLE public.docs ADD COLUMN same_as bigint", "CREATE TABLE public.refers (id int PRIMARY KEY, doc bigint REFERENCES public.docs)", "INSERT INTO public.refers VALUES (1, 2)",
 	"CALL ext.neardup_keep_one('public.docs', 0.6::float8, mark => 'same_as', signature => 'sig', record => 'merged', show => 'body', apply => true)",
+	"SELECT * FROM ext.neardup_status('public.docs'::regclass, 1000::bigint, false)",
 	"CALL ext.neardup_sign_table('public.docs', 'to_minhash(body, 64, 1, ''word 1''::text)', 'signed')",
 	"SELECT * FROM ext.neardup_watch('public.docs', signature => 'sig')", "UPDATE public.docs SET sig = sig", "SELECT * FROM ext.neardup_watch('public.docs', signature => 'sig')",
 	"CALL ext.neardup_undo('public.docs', 'same_as', 'merged', apply => true)",

@@ -281,7 +281,6 @@ sql(q{INSERT INTO near_by SELECT 100, words(9, 9)});
 no_hostile_code_ran('nor is it called by later inserts');
 sql(q{DROP FUNCTION public.to_minhash(text)});
 my %beside = (
-	status => q{cardinality(minhash, text) RETURNS bigint},
 	review => q{shared_passages(text, text, text, bigint) RETURNS TABLE (a_start int, a_length int, b_start int, b_length int, tokens int)},
 );
 foreach my $script (sort keys %beside)

@@ -147,12 +147,27 @@ sub state_of
 	return $messages =~ /(?:ERROR|FATAL|PANIC):  (\w+)/ ? $1 : 'no error';
 }
 
+# The rows of neardup_status(), with the name of an item once.
+sub page_of
+{
+	my ($item, $page) = ('', '');
+
+	foreach (map { [ split /\|/, $_, 3 ] } split /\n/, shift)
+	{
+		$page .= ($page && "\n") . "$_->[0]\n" if $_->[0] ne $item;
+		$page .= $_->[1] eq '' ? "  * $_->[2]\n" : sprintf "  %-14s%s\n", @$_[ 1, 2 ] if ($_->[2] // '') ne '';
+		$item = $_->[0];
+	}
+	return $page;
+}
+
 # Calls a procedure of the extension in a psql of its own, whose exit status is then in $?.  The
 # arguments are 'name=value'; the short names below are those of the tests.  Returns whether it
 # succeeded; its rows, behind what it says in notices; and the other messages.
 my %PROCEDURE = (
 	sign => 'CALL :ext.neardup_sign_table(%s)',
 	watch => 'SELECT * FROM :ext.neardup_watch(%s)',
+	status => 'SELECT * FROM :ext.neardup_status(%s)',
 	report => 'SELECT * FROM :ext.neardup_report(%s)',
 	'keep-one' => 'CALL :ext.neardup_keep_one(%s)',
 	undo => 'CALL :ext.neardup_undo(%s)');
@@ -199,6 +214,7 @@ sub run_script
 	}
 	# The statements that are printed make the index.
 	$self->run_psql('-q', (map { ('-c', $_) } $out =~ /^    ((?:CREATE INDEX|ANALYZE) .*;)$/mg), @options) if $name eq 'sign' && $ok && $out =~ /CREATE INDEX/;
+	$rows = page_of($rows) if $name eq 'status';
 	return ($ok, $out . $rows, join '', @rest);
 }
 
