@@ -290,6 +290,18 @@ DirectFunctionCall1Coll(PGFunction function, Oid collation, Datum argument)
 	return function(fcinfo);
 }
 
+Datum
+DirectFunctionCall3Coll(PGFunction function, Oid collation, Datum first, Datum second, Datum third)
+{
+	LOCAL_FCINFO(fcinfo, 3);
+	Datum argument[] = {first, second, third};
+
+	InitFunctionCallInfoData(*fcinfo, NULL, 3, collation, NULL, NULL);
+	for (int i = 0; i < 3; i++)
+		fcinfo->args[i] = (NullableDatum){argument[i], false};
+	return function(fcinfo);
+}
+
 Outcome
 call_function(PGFunction function, int arguments, const Datum *argument)
 {
