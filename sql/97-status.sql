@@ -93,7 +93,7 @@ BEGIN
 		SELECT leaf, top, indrelid, indisvalid, s.*, CASE WHEN top = leaf AND indrelid <> relation THEN definition ELSE top::text END AS key,
 			definition, k.conname, n.names
 		FROM top JOIN pg_index i ON indexrelid = leaf LEFT JOIN pg_constraint k ON conindid = leaf
-			LEFT JOIN LATERAL @extschema@.neardup_index_status(leaf) s ON true,
+			LEFT JOIN LATERAL @extschema@.neardup_index_status(leaf::regclass) s ON true,
 			LATERAL (SELECT regexp_replace(coalesce(pg_get_constraintdef(k.oid, true), pg_get_indexdef(leaf, 0, true)), '^.*? USING neardup ', '')) d (definition),
 			-- The columns that are signatures themselves, not arguments of near().
 			LATERAL (SELECT array_agg(attname) FROM unnest(indkey::int2[]) key JOIN pg_attribute ON attrelid = indrelid AND attnum = key) n (names)

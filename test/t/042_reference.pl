@@ -277,7 +277,7 @@ sub plain_type
 
 my %WHEN = (a => 'on assignment', i => 'implicitly', e => 'explicitly');
 same(
-	[ map { join ' ', plain_type($_->[0]), 'to', plain_type($_->[1]), $_->[2] } map { table_rows($_, '| from | to | when |') } values %page ],
+	[ map { my ($from, $to, $when) = (plain_type($_->[0]), plain_type($_->[1]), $_->[2]); $when =~ s/, and back$// ? ("$from to $to $when", "$to to $from $when") : "$from to $to $when" } map { table_rows($_, '| from | to | when |') } values %page ],
 	[ map { my ($from, $to, $when) = split /\|/; "$from to $to $WHEN{$when}" }
 		rows('SELECT castsource::regtype, casttarget::regtype, castcontext FROM pg_cast WHERE ' . ours('pg_cast', 'oid')) ],
 	'casts');

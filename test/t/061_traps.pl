@@ -243,7 +243,7 @@ sub use_all
 
 	$node->safe_psql($database, "$creator CREATE EXTENSION neardup SCHEMA ext; CREATE EXTENSION neardup_study SCHEMA ext; RESET ROLE; SET search_path = pg_catalog, pg_temp; $prepare");
 	$use_members = $node->safe_psql($database, "\\pset fieldsep ';\\n'\n\\pset recordsep ';\\n'\nSET search_path = pg_catalog;\n$use") =~ s/\n(?!;)/;\n/gr;
-	foreach ([join(";\n", @own), qr/23505|23P01/], [$use_members, qr/22\w{3}|42725|42804|42846|55000/])
+	foreach ([join(";\n", @own), qr/23505|23P01/], [$use_members, qr/22\w{3}|08P01|42725|42804|42846|55000/])
 	{
 		my ($statements, $usual) = @$_;
 		$node->psql($database, "\\set VERBOSITY verbose\nSET search_path = ext; SET enable_seqscan = off;\n$statements;\n\\echo used", on_error_stop => 0, stdout => \$out, stderr => \$errors);
