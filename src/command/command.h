@@ -150,6 +150,7 @@ extern int open_input(const char *name, int copy);
 extern Input *input_open(const char *name, int copy, struct stat *status);
 extern bool input_read(Input *input, Buffer *data);
 extern Packing input_packing(const Input *input);
+extern uint64_t input_place(const Input *input);
 extern void pack(Packing packing, Buffer *bytes);
 
 /* ---- Records (records.c) ------------------------------------------------ */
@@ -177,6 +178,7 @@ typedef struct Batch
 	int format;
 	int source;      /* the number of the file, or that of packed files */
 	uint64_t place;  /* where the data lie there */
+	uint64_t read;   /* bytes of the files that were read with these data, packed or not */
 	Packing packing; /* of the file */
 	Buffer data;
 	Record head; /* the names of columns, in the first batch that has them; else of length 0 */

@@ -264,6 +264,15 @@ input_packing(const Input *input)
 	return input->packing;
 }
 
+/* Returns how many bytes of a file were read. */
+uint64_t
+input_place(const Input *input)
+{
+	off_t place = lseek(input->fd, 0, SEEK_CUR);
+
+	return place > 0 ? place : 0;
+}
+
 /* ---- Reading ------------------------------------------------------------ */
 
 /* Decompresses what gzip wrote; zeros may follow each member.  Returns how many bytes it made. */

@@ -36,6 +36,10 @@ struct Files
 	uint64_t records; /* that were read */
 	uint64_t done;
 	uint64_t bytes;
+	uint64_t total;  /* bytes of all files that are known */
+	uint64_t before; /* those of the files before the open one */
+	uint64_t read;   /* as in Batch, of those that are done */
+	time_t begun;
 	unsigned seen;   /* as in Batch, of those that are done */
 	Buffer left_out; /* uint64_t: numbers of records, from 0, that --skip-errors leaves out */
 	Buffer places;   /* what is wrong with the first of them */
@@ -83,6 +87,7 @@ files_open(char **names, int format, bool twice)
 		files->copy[count - 1] = twice ? copy_input(*name) : -1;
 	}
 	files->status = resize(NULL, NULL, count * sizeof(struct stat));
+	files_rewind(files);
 	return files;
 }
 
@@ -100,12 +105,15 @@ files_bytes(const Files *files)
 	return bytes;
 }
 
-/* Starts again with the first file. */
+/* Starts with the first file, maybe again. */
 void
 files_rewind(Files *files)
 {
+	files->total = files_bytes(files);
+	files->begun = time(NULL);
+	files->again = files->next > 0;
 	files->next = 0;
-	files->again = true;
+	files->before = files->read = 0;
 	files->columns.length = 0;
 	files->records = files->done = files->bytes = 0;
 }
@@ -345,10 +353,13 @@ files_next(Files *files, Batch *batch)
 	} while (more && at == mark);
 	if (!more && (at < data->length || files->format == FORMAT_FILES))
 		add_record(files, batch, at, data->length);
+	batch->read =
+		files->before + (more ? input_place(files->input) : files->status[files->next - 1].st_size);
 	if (!more)
 	{
 		at = data->length;
 		files->input = NULL;
+		files->before = batch->read;
 	}
 	files->rest.length = 0;
 	put(&files->rest, data->bytes + at, data->length - at);
@@ -361,18 +372,23 @@ files_next(Files *files, Batch *batch)
 	return true;
 }
 
-/* Tells a person at a terminal how far the reading is, once a second. */
+/* Tells a person at a terminal how far the reading is and how long it goes on, once a second. */
 static void
 report_progress(const Files *files, bool last)
 {
 	static time_t shown;
 	time_t now = time(NULL);
+	double share = files->total > 0 ? (double) files->read / files->total : 0;
+	long left = share > 0 ? (now - files->begun) * (1 - share) / share + 0.5 : 0;
 
 	if (!isatty(STDERR_FILENO) || (now == shown && !last))
 		return;
 	shown = now;
-	fprintf(stderr, "\r%llu records, %llu MB%s", (unsigned long long) files->done,
-			(unsigned long long) files->bytes / 1000000, last ? "\n" : "");
+	fprintf(stderr, "\r%llu records, %llu MB", (unsigned long long) files->done,
+			(unsigned long long) files->bytes / 1000000);
+	if (share > 0 && share <= 1 && !last)
+		fprintf(stderr, ", %.0f %%, %ld:%02ld left", share * 100, left / 60, left % 60);
+	fprintf(stderr, "\033[K%s", last ? "\n" : "");
 }
 
 /* Writes why a record of a batch, the number of which counts from 0, cannot be read. */
@@ -430,6 +446,7 @@ files_done(Files *files, const Batch *batch)
 	leave_out(files, batch);
 	files->done += records_of(batch);
 	files->bytes += batch->data.length;
+	files->read = batch->read;
 	files->seen |= batch->seen;
 	report_progress(files, false);
 }

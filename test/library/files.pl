@@ -263,4 +263,10 @@ is($code, 0, 'many lines');
 cmp_ok($most, '<', 70, 'megabytes are taken');
 run('$N dedupe --unit line -j 1 -m 15M many.csv >out3', 3);
 
+# ---- A terminal -----------------------------------------------------------------
+
+file('most.jsonl', map { qq({"text": "the text of record $_ and of no other one, $_ times"}\n) } 1 .. 40000);
+like(run('script -qec "neardup sign -j 1 most.jsonl >out4" /dev/null </dev/null'), qr/\r\d+ records, \d+ MB, \d+ %, \d+:\d\d left\e\[K.*\r40000 records, \d MB\e\[K/s, 'how far, and how long');
+is(slurp('error'), '', 'nothing goes elsewhere');
+
 done_testing();
