@@ -27,7 +27,10 @@
  * Pairs that are kept for each document, on average.  More are in large clusters, whose members
  * need not be compared with each other once they have a keeper.
  */
-#define EDGES_OF_DOCUMENT 4
+#define EDGES_OF_DOCUMENT 8
+
+/* Where they are candidates, others of a document follow when it is settled. */
+#define CANDIDATES_OF_DOCUMENT 4
 
 /* ---- Joining a keeper --------------------------------------------------- */
 
@@ -234,8 +237,9 @@ static size_t
 most_edges(const Stars *stars, uint32_t documents)
 {
 	size_t held = EDGE_MEMORY(stars->documents->options) / sizeof(Edge);
+	size_t each = stars->judge != NULL ? CANDIDATES_OF_DOCUMENT : EDGES_OF_DOCUMENT;
 
-	return Max(EDGES_MIN, Min(held, (size_t) documents * EDGES_OF_DOCUMENT));
+	return Max(EDGES_MIN, Min(held, documents * each));
 }
 
 /*

@@ -156,10 +156,10 @@ my @short = (
 	qr/^(lsh_\w+|show_signature)\(/,
 	qr/^neardup_(explain|index_status|progress|require_trust|handler|support|ball_sel|ball_joinsel|guard_row)\(/,
 	qr/^shingles_(eq|ne|hash|hash_extended)\(/,
-	# This runs statements of PostgreSQL.
-	qr/^neardup_guard\(/,
+	# These run statements of PostgreSQL.
+	qr/^neardup_(guard|report|watch|status)\(/,
 	# These copy or count their input.
-	qr/^(cardinality|shingle_total|shingle_hashes)\(shingles\)/,
+	qr/^(cardinality|shingle_total|shingle_hashes)\(shingles\)|^shingles_of_bytea\(/,
 	qr/^(near|holding|held_in)\(shingles,/,
 	qr/^hex_to_(bigint|bit)\(/,
 );

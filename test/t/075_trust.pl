@@ -124,7 +124,7 @@ foreach my $script ('report', 'status', 'review', 'watch', 'watch')
 {
 	make_table('owner', $code{'a trigger'} . ';' . $code{'a policy'}) if $script eq 'report';
 	sql(q{SELECT setval('taken', 1, false)});
-	($ok, $out, $err) = $node->run_script($script, [ 'table=t', 'schema=other' ]);
+	($ok, $out, $err) = $node->run_script($script, [ 'table=t', $script eq 'watch' ? 'schema=other' : () ]);
 	ok($ok, "a superuser may run $script") or diag $err;
 	is_not_taken($script);
 }
@@ -144,7 +144,7 @@ foreach my $role ('owner', 'member')
 	ok($ok, "keep-one by $role") or diag $err;
 }
 ($ok, $out, $err) = $node->run_script('keep-one', [ 'table=t' ]);
-like($err, qr/code of "t", which belongs to role "owner"\nDETAIL:  Its triggers.*\nHINT:  Connect as role "owner", or as a member of it\.  A script accepts the risk with -v trust=1\./, 'the message says what to do');
+like($err, qr/code of "t", which belongs to role "owner"\nDETAIL:  Its triggers.*\nHINT:  Connect as role "owner", or as a member of it\.  A procedure accepts the risk with trust => true, a script with -v trust=1\./, 'the message says what to do');
 sql('ALTER ROLE owner NOLOGIN');
 ($ok, $out, $err) = $node->run_script('keep-one', [ 'table=t' ]);
 like($err, qr/HINT:  Connect as a member of role "owner", which cannot log in/, 'also for a role that cannot log in');
@@ -208,7 +208,7 @@ all_refused('a foreign key to a table of a foreign key', 't', 1);
 make_brought('CREATE TABLE other.refers (t int REFERENCES t); INSERT INTO other.refers SELECT id FROM t', 'other.refers');
 ($ok, $out, $err) = $node->run_script('keep-one', [ 'table=t' ]);
 like($err, qr/code of "refers"/, 'a foreign key whose rows follow');
-($ok, $out, $err) = $node->run_script('keep-one', [ 'table=t', 'references=leave', 'mark=dup' ]);
+($ok, $out, $err) = $node->run_script('keep-one', [ 'table=t', 'move_references=false', 'mark=dup' ]);
 ok($ok, 'no other foreign key is in the way') or diag $err;
 is_not_taken('it');
 make_brought('CREATE TABLE other.copy (id int); INSERT INTO other.copy SELECT id FROM t;
@@ -290,7 +290,7 @@ sub waits
 	waitpid $pid, 0;
 	$err = slurp_file($node->basedir . '/waits');
 	unlink $node->basedir . '/waits';
-	like($err, $refused, "$name: refused");
+	like($err, $name =~ /reads/ ? qr/^(NOTICE|$)/ : $refused, $name);
 	is_not_taken($name);
 }
 SKIP:
@@ -304,7 +304,7 @@ SKIP:
 	}
 	make_table('postgres');
 	sql('GRANT ALL ON t TO owner; ALTER TABLE t OWNER TO owner');
-	waits('a view in the place of a table that is read', 'LOCK TABLE t IN ACCESS EXCLUSIVE MODE',
+	waits('a call reads the table that it was given, and no view that takes its name', 'LOCK TABLE t IN ACCESS EXCLUSIVE MODE',
 		'SET LOCAL ROLE owner; ALTER TABLE t RENAME TO hidden; CREATE VIEW t AS SELECT *, take(id) AS ok FROM hidden', 'report', [ 'table=t', 'title=body' ]);
 	sql('DROP VIEW t; ALTER TABLE hidden RENAME TO t');
 	make_table('owner');
