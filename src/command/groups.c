@@ -173,7 +173,7 @@ read_value(void *state, size_t record, const uint8_t **value, size_t *length)
 	return true;
 }
 
-/* The most bytes that a signer takes to remember, and the share of --memory; bytes of files for one. */
+/* The most bytes in which a signer remembers shingles, their share of --memory, and of the files. */
 #define REMEMBERED_MOST (32 << 20)
 #define REMEMBERED_SHARE 16
 #define REMEMBERED_OF 32

@@ -232,7 +232,7 @@ typedef struct GuardCheck
 	TupleTableSlot *row;
 	bool stored; /* else it is about to be */
 	Unfinished unfinished;
-	TransactionId later; /* it and those that follow began after the row was stored, or 0 */
+	TransactionId later; /* this and later ones began after the row was stored; 0: none is known */
 	GuardValues values;  /* of the row */
 	EState *state;       /* for expressions; NULL until one is needed */
 	List *prepared;      /* expressions */

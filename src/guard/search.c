@@ -311,8 +311,8 @@ typedef struct Found
 } Found;
 
 /*
- * Does the transaction that made a similar row look after this check, and see the new row?  So do
- * those of deferred guards, and those that began to write when the new row had been looked for.
+ * Does the transaction that made a similar row look after this check, and then see the new row?
+ * That of a deferred guard does, and so does one that began to write after the first look.
  */
 static bool
 looks_later(const GuardCheck *check, const GuardHit *hit)
@@ -333,7 +333,7 @@ look(GuardCheck *check, const GuardHit *hit, void *state)
 	Found *found = state;
 
 	found->stays = !TransactionIdIsValid(hit->transaction);
-	/* One that deletes a row is waited for in any case; and the oldest first, as all others do. */
+	/* A transaction that deletes a row is waited for in any case.  All wait for the oldest first. */
 	if (!found->stays && !(made && looks_later(check, hit)) &&
 		(!TransactionIdIsValid(found->transaction) ||
 		 TransactionIdPrecedes(hit->transaction, found->transaction)))

@@ -52,7 +52,7 @@ typedef struct DocumentStore
 	bool *alone;     /* of each document */
 	Records records; /* signatures: symbols, then a digest of the evidence, if there is any; if that
 						   is read, its last byte says whether the document is lone */
-	bool lone;       /* some of them are */
+	bool lone;       /* some documents are lone */
 	StoredSet *set;  /* sets */
 	Chunk *chunks;   /* of the sets in memory */
 	uint64_t elements;  /* of these sets */

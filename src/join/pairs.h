@@ -138,7 +138,7 @@ typedef struct DocumentList
 	const uint32_t *doc;
 	uint32_t count;
 	const JoinLabels *labels; /* of a list that is joined with itself; or NULL */
-	bool unjudged;            /* of a left one: pairs are candidates, which the sink judges */
+	bool unjudged;            /* of the left list: pairs are candidates, which the sink judges */
 } DocumentList;
 
 /* Returns all documents. */

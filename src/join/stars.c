@@ -29,7 +29,7 @@
  */
 #define EDGES_OF_DOCUMENT 8
 
-/* Where they are candidates, others of a document follow when it is settled. */
+/* Candidates that are kept for each document, on average. */
 #define CANDIDATES_OF_DOCUMENT 4
 
 /* ---- Joining a keeper --------------------------------------------------- */

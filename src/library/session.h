@@ -40,9 +40,9 @@ struct neardup_session
 typedef struct Memory
 {
 	pthread_mutex_t lock;
-	uint8_t tag;   /* that of the next memories is another */
+	uint8_t tag;   /* differs from the tags of the next memories */
 	uint64_t mask; /* bits - 1 */
-	uint64_t set;  /* bits that are */
+	uint64_t set;  /* bits that are set */
 	uint64_t word[];
 } Memory;
 
@@ -98,6 +98,7 @@ typedef struct Value
 extern Value value_read(neardup_kind kind, const void *bytes, size_t length, bool text);
 extern neardup_bytes value_write(const Value *value, bool text);
 extern bool value_is_empty(const Value *value);
+
 /* Returns the place of a row. */
 static inline size_t
 value_place(const neardup_values *values, size_t row)

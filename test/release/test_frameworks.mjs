@@ -16,7 +16,7 @@ import { DataSource, EntitySchema } from 'typeorm';
 const name = process.argv[2];
 const TEXT = 'The library needs a new roof, since the old one leaks whenever it rains in autumn.';
 const NEAR = TEXT.replace('autumn', 'spring');
-const FAR = 'A playground for the children of the valley, and benches for who watches them.';
+const FAR = 'A playground for the children of the valley, and benches for their parents.';
 let count = 0, failures = 0;
 
 const check = (ok, what) => {

@@ -24,7 +24,7 @@ import neardup.sqlalchemy as nd
 NAME = sys.argv[1]
 TEXT = "The library needs a new roof, since the old one leaks whenever it rains in autumn."
 NEAR = TEXT.replace("autumn", "spring")
-FAR = "A playground for the children of the valley, and benches for who watches them."
+FAR = "A playground for the children of the valley, and benches for their parents."
 count = 0
 failures = 0
 warnings.simplefilter("error", sa.exc.SAWarning)

@@ -103,6 +103,24 @@ copy_below()
 	done
 }
 
+# Prints the system's Python, which the user that runs the server can start, too; or another one.
+system_python()
+{
+	ls /usr/bin/python3 2>/dev/null || echo python3
+}
+
+# python_packages FOLDER LIST [OPTION...]: makes an environment of Python with the packages of a list,
+# with some options of pip, unless the folder has it.
+python_packages()
+{
+	local folder=$1 list=$2
+
+	shift 2
+	cmp -s "$list" "$folder/packages.txt" && return
+	"$(system_python)" -m venv --clear "$folder" && "$folder/bin/pip" install -q "$@" -r "$list" &&
+		cp "$list" "$folder/packages.txt"
+}
+
 # private_tree DIR: copies PostgreSQL below DIR, and sets PG_CONFIG and PGBIN to the copy.
 private_tree()
 {

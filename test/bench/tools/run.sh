@@ -11,7 +11,7 @@ measure_tools()
 	say "installing tools"
 	program texts
 	"$MAKE" -C "$TOP" -s lib >/dev/null
-	python3 -m venv "$DIR/tools" && "$DIR/tools/bin/pip" install -q -r "$HERE/tools/packages.txt" || say "pip did not install all tools"
+	python_packages "$DIR/tools" "$HERE/tools/packages.txt" || say "pip did not install all tools"
 	{ printf 'id\ttext\n'; "$texts" rows "$TOOLS_ROWS"; } >"$DIR/tools.tsv"
 	"$DIR/tools/bin/python" "$HERE/tools/tools.py" "$DIR/tools.tsv" "$TOP/build/library/neardup"
 }
