@@ -2,9 +2,9 @@
 #
 #   make, make install, make installcheck   as with any PGXS extension
 #
-#   make lib, install-lib             the library libneardup and the command neardup: src/library/library.mk
-#   make python                       the Python package, in a folder: src/python/python.mk (pip makes the wheel)
-#   make javascript UTF8PROC=FOLDER   the JavaScript module, by emscripten: src/javascript/javascript.mk
+#   make lib, install-lib             the library libneardup and the command neardup: src/tools/library/library.mk
+#   make python                       the Python package, in a folder: src/tools/python/python.mk (pip makes the wheel)
+#   make javascript UTF8PROC=FOLDER   the JavaScript module, by emscripten: src/tools/javascript/javascript.mk
 #   make check, check-long            lint and all tests; as many rounds of them as a release needs
 #   make unit, lint, format           only the unit tests; the linters; clang-format
 #   make demo                         finds near-duplicate texts on this machine
@@ -25,14 +25,14 @@ sources = $(sort $(patsubst $(SOURCE)/%,%,$(wildcard $(addprefix $(SOURCE)/,$(1)
 EXTVERSION := $(shell sed -n 's/^[[:blank:]]*"version": "\(.*\)",*/\1/p' $(SOURCE)/META.json | head -n 1)
 
 MODULE_big = neardup
-OBJS = $(patsubst %.c,%.o,$(filter-out src/library/% src/command/% src/javascript/%,$(call sources,src/*.c src/*/*.c)))
+OBJS = $(patsubst %.c,%.o,$(call sources,src/core/*/*.c src/extension/*.c src/extension/*/*.c))
 DATA_built = sql/neardup--$(EXTVERSION).sql sql/neardup_study--$(EXTVERSION).sql
 DATA = $(call sources,sql/neardup*--*--*.sql sql/scripts/*.sql)
 EXTRA_CLEAN = $(DATA_built) .build-flags build
 
 # xxHash is a header that is compiled in.
 PKG_CONFIG ?= pkg-config
-PG_CPPFLAGS = -I$(srcdir)/src $(shell $(PKG_CONFIG) --cflags libxxhash libutf8proc 2>/dev/null)
+PG_CPPFLAGS = -I$(srcdir)/src/core -I$(srcdir)/src/extension $(shell $(PKG_CONFIG) --cflags libxxhash libutf8proc 2>/dev/null)
 SHLIB_LINK = $(or $(shell $(PKG_CONFIG) --libs libutf8proc 2>/dev/null),-lutf8proc)
 
 TOOLS = lib install-lib python javascript setup check check-long unit lint format demo soak fuzz faults clients bare versions packages engines dist \
@@ -54,12 +54,12 @@ ISOLATION_OPTS = --inputdir=$(srcdir)/test --outputdir=. --load-extension=neardu
 include $(PGXS)
 $(shell mkdir -p sql $(dir $(OBJS)))
 
-# The plain C layers have loops that are worth vectorising.
-src/base/%.o src/text/%.o src/compare/%.o src/sketch/%.o src/grouping/%.o src/join/%.o: CFLAGS += -O3
+# Plain C has loops that are worth vectorising.
+src/core/%.o: CFLAGS += -O3
 
 # Objects depend on the headers, the compiler flags and the version of PostgreSQL.
 BUILD_FLAGS = $(shell $(PG_CONFIG) --version) $(CC) $(CFLAGS)
-$(OBJS) $(OBJS:.o=.bc): $(call sources,src/*.h src/*/*.h) .build-flags
+$(OBJS) $(OBJS:.o=.bc): $(call sources,src/*/*.h src/*/*/*.h) .build-flags
 .build-flags: FORCE
 	@echo '$(BUILD_FLAGS)' | cmp -s - $@ || echo '$(BUILD_FLAGS)' > $@
 
@@ -95,9 +95,9 @@ export PG_CONFIG MAKE BENCH
 $(filter-out lib install-lib python javascript check-long dist bench-%,$(TOOLS)):
 	@$(wildcard test/tools/$@ test/$@/run test/release/$@)
 lib install-lib:
-	@$(MAKE) -C $(SOURCE) --no-print-directory -f src/library/library.mk $(if $(filter install-lib,$@),install,all)
+	@$(MAKE) -C $(SOURCE) --no-print-directory -f src/tools/library/library.mk $(if $(filter install-lib,$@),install,all)
 python javascript:
-	@$(MAKE) -C $(SOURCE) --no-print-directory -f src/$@/$@.mk $@
+	@$(MAKE) -C $(SOURCE) --no-print-directory -f src/tools/$@/$@.mk $@
 check-long:
 	@NEARDUP_LONG=yes test/tools/check
 $(filter bench-%,$(TOOLS)): bench-%:

@@ -5,7 +5,7 @@ SET client_min_messages = warning;
 \pset tuples_only on
 \o /dev/null
 
--- The constants of src/advise were chosen with a look at these corpora only.
+-- The constants of src/extension/advise were chosen with a look at these corpora only.
 CREATE TABLE development (corpus text);
 INSERT INTO development VALUES ('en, alone'), ('en, form'), ('en, eight forms'), ('fr, alone'), ('fr, eight forms'), ('ja, form'), ('ja, eight forms'),
 	('pages, text'), ('records, record'), ('records, one-sided'), ('records, persons'), ('revisions, en'), ('descriptions, source'), ('descriptions, revised');

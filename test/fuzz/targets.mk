@@ -19,19 +19,19 @@ SERVER_CFLAGS = -Wno-ignored-attributes -Wno-implicit-fallthrough -isystem $(HEA
 
 PLAIN_TARGETS = $(filter-out values,$(patsubst test/fuzz/fuzz_%.c,%,$(wildcard test/fuzz/fuzz_*.c)))
 TARGETS = $(PLAIN_TARGETS) $(if $(wildcard $(HEADERS)/postgres.h),values)
-LAYERS = $(sort $(foreach layer,base text compare sketch grouping join,$(wildcard src/$(layer)/*.c)))
-TYPES = $(addprefix src/types/,ball.c calls.c distance.c lexicon_io.c lsh.c minhash_type.c read.c samples.c schemes.c shingles.c \
+LAYERS = $(sort $(wildcard src/core/*/*.c))
+TYPES = $(addprefix src/extension/types/,ball.c calls.c distance.c lexicon_io.c lsh.c minhash_type.c read.c samples.c schemes.c shingles.c \
 	shingles_io.c signature_type.c signature_io.c simhash_type.c texts.c) test/fuzz/server.c test/fuzz/unreached.c test/fuzz/fuzz_values.c
 
 objects = $(patsubst %.c,$(OUT)/%.o,$(1))
 MAIN = $(if $(REPLAY),$(OUT)/test/fuzz/replay.o)
-DEPENDENCIES = $(wildcard src/*.h src/*/*.h test/fuzz/*.h test/unit/*.h) test/fuzz/targets.mk
+DEPENDENCIES = $(wildcard src/*/*.h src/*/*/*.h test/fuzz/*.h test/unit/*.h) test/fuzz/targets.mk
 
 all: $(TARGETS:%=$(PROGRAMS)%)
 
 $(OUT)/%.o: %.c $(DEPENDENCIES)
 	@mkdir -p $(@D)
-	$(COMPILER) $(CFLAGS) $(SANITIZERS) -Isrc -Itest/fuzz -Itest/unit $(if $(filter $<,$(TYPES)),$(SERVER_CFLAGS)) -c $< -o $@
+	$(COMPILER) $(CFLAGS) $(SANITIZERS) -Isrc/core -Isrc/extension -Itest/fuzz -Itest/unit $(if $(filter $<,$(TYPES)),$(SERVER_CFLAGS)) -c $< -o $@
 
 ifndef REPLAY
 $(OUT)/layers.a: $(call objects,$(LAYERS) test/unit/host.c)

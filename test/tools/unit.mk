@@ -17,19 +17,19 @@ endif
 # qemu does not find the libraries of another processor.
 LDFLAGS = $(if $(CROSS),-static)
 
-SOURCES = $(sort $(foreach layer,base text compare sketch grouping join,$(wildcard src/$(layer)/*.c)))
-HEADERS = $(wildcard src/*.h src/*/*.h test/unit/*.h test/bench/*.h)
+SOURCES = $(sort $(wildcard src/core/*/*.c))
+HEADERS = $(wildcard src/core/*/*.h src/tools/*/*.h test/unit/*.h test/bench/*.h)
 LAYERS = $(SOURCES:%.c=$(OUT)/%.o) $(OUT)/test/unit/host.o
 LIBRARY = $(OUT)/layers.a
 PROGRAMS = $(patsubst %.c,$(OUT)/%,$(wildcard test/unit/test_*.c test/library/test_*.c))
 # The library has a host of its own.
-LIBNEARDUP = $(patsubst %.c,$(OUT)/%.o,$(SOURCES) $(wildcard src/library/*.c))
+LIBNEARDUP = $(patsubst %.c,$(OUT)/%.o,$(SOURCES) $(wildcard src/tools/library/*.c))
 
 all: $(PROGRAMS)
 
 $(OUT)/%.o: %.c $(HEADERS) test/tools/unit.mk
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(WARNINGS) -Isrc -Itest/unit -DNEARDUP_VERSION='""' -c $< -o $@
+	$(CC) $(CFLAGS) $(WARNINGS) -Isrc/core -Isrc/tools -Itest/unit -DNEARDUP_VERSION='""' -c $< -o $@
 
 # A library, so that a program has only the layers that it uses.
 $(LIBRARY): $(LAYERS)

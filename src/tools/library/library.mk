@@ -21,33 +21,33 @@ OBJCOPY = objcopy
 CFLAGS = -O2 -g
 CXXFLAGS = $(CFLAGS)
 WARNINGS = -Wall -Wextra -Wdeclaration-after-statement -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
-LAYER_CFLAGS = -O3
+CORE_CFLAGS = -O3
 packages = $(shell $(PKG_CONFIG) $(1) 2>/dev/null)
-BASE_FLAGS = -fPIC -fvisibility=hidden -pthread -Isrc -DNEARDUP_VERSION='"$(VERSION)"' $(call packages,--cflags libxxhash libutf8proc)
+BASE_FLAGS = -fPIC -fvisibility=hidden -pthread -Isrc/core -Isrc/tools -DNEARDUP_VERSION='"$(VERSION)"' $(call packages,--cflags libxxhash libutf8proc)
 LIBS = $(or $(call packages,--libs libutf8proc),-lutf8proc) -lm
 
-LAYERS := $(sort $(foreach layer,base text compare sketch grouping join,$(wildcard src/$(layer)/*.c)))
-LAYER_OBJECTS = $(LAYERS:%.c=$(OUT)/%.o)
-OBJECTS = $(LAYER_OBJECTS) $(patsubst %.c,$(OUT)/%.o,$(sort $(wildcard src/library/*.c)))
+CORE := $(sort $(wildcard src/core/*/*.c))
+CORE_OBJECTS = $(CORE:%.c=$(OUT)/%.o)
+OBJECTS = $(CORE_OBJECTS) $(patsubst %.c,$(OUT)/%.o,$(sort $(wildcard src/tools/library/*.c)))
 SONAME = libneardup.so.$(SOVERSION)
 SHARED = $(OUT)/libneardup.so.$(SOVERSION).$(VERSION)
 
 COMMAND_NEEDS = simdjson zlib libzstd
 COMMAND_FLAGS = $(call packages,--cflags $(COMMAND_NEEDS))
 COMMAND_LIBS := $(and $(shell command -v $(firstword $(CXX))),$(call packages,--libs $(COMMAND_NEEDS)))
-COMMAND_OBJECTS = $(if $(COMMAND_LIBS),$(patsubst %,$(OUT)/%.o,$(basename $(sort $(wildcard src/command/*.c src/command/*.cpp)))))
+COMMAND_OBJECTS = $(if $(COMMAND_LIBS),$(patsubst %,$(OUT)/%.o,$(basename $(sort $(wildcard src/tools/command/*.c src/tools/command/*.cpp)))))
 
 all: $(SHARED) $(OUT)/libneardup.a $(OUT)/neardup.pc $(if $(COMMAND_OBJECTS),$(OUT)/neardup)
 	$(if $(COMMAND_OBJECTS),,@echo "The command neardup was not built: it needs a C++ compiler, simdjson, zlib and zstd (g++, libsimdjson-dev, zlib1g-dev, libzstd-dev).")
 
-$(LAYER_OBJECTS): OPTIMISE = $(LAYER_CFLAGS)
+$(CORE_OBJECTS): OPTIMISE = $(CORE_CFLAGS)
 $(COMMAND_OBJECTS): BASE_FLAGS += $(COMMAND_FLAGS)
-$(OUT)/%.o: %.c $(wildcard src/*/*.h) META.json src/library/library.mk
+$(OUT)/%.o: %.c $(wildcard src/core/*/*.h src/tools/*/*.h) META.json src/tools/library/library.mk
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(OPTIMISE) $(WARNINGS) -std=gnu11 $(BASE_FLAGS) -c $< -o $@
 
 # Without exceptions, which C would not catch.
-$(OUT)/%.o: %.cpp $(wildcard src/*/*.h) META.json src/library/library.mk
+$(OUT)/%.o: %.cpp $(wildcard src/core/*/*.h src/tools/*/*.h) META.json src/tools/library/library.mk
 	@mkdir -p $(@D)
 	$(CXX) $(CPPFLAGS) $(CXXFLAGS) $(filter-out -Wdeclaration-after-statement,$(WARNINGS)) -std=gnu++17 -fno-exceptions -fno-rtti $(BASE_FLAGS) -c $< -o $@
 
@@ -74,7 +74,7 @@ $(OUT)/neardup: $(COMMAND_OBJECTS) $(OUT)/libneardup.a
 	$(CXX) $(CXXFLAGS) $(LDFLAGS) -pthread $^ $(COMMAND_LIBS) $(LIBS) -o $@
 
 # A test's own door to the library, for test/t/055_doors.pl.
-$(OUT)/doors: test/library/doors.c $(OUT)/libneardup.a src/library/neardup.h
+$(OUT)/doors: test/library/doors.c $(OUT)/libneardup.a src/tools/library/neardup.h
 	$(CC) $(CFLAGS) $(WARNINGS) $(BASE_FLAGS) $< $(OUT)/libneardup.a $(LDFLAGS) $(LIBS) -o $@
 
 install: all
@@ -82,7 +82,7 @@ install: all
 	$(INSTALL) -m 644 $(SHARED) $(OUT)/libneardup.a "$(DESTDIR)$(libdir)"
 	cp -d $(OUT)/$(SONAME) $(OUT)/libneardup.so "$(DESTDIR)$(libdir)"
 	$(INSTALL) -m 644 $(OUT)/neardup.pc "$(DESTDIR)$(libdir)/pkgconfig"
-	$(INSTALL) -m 644 src/library/neardup.h "$(DESTDIR)$(includedir)"
-	$(if $(COMMAND_OBJECTS),$(INSTALL) $(OUT)/neardup "$(DESTDIR)$(bindir)"; $(INSTALL) -m 644 src/command/neardup.1 "$(DESTDIR)$(mandir)/man1")
+	$(INSTALL) -m 644 src/tools/library/neardup.h "$(DESTDIR)$(includedir)"
+	$(if $(COMMAND_OBJECTS),$(INSTALL) $(OUT)/neardup "$(DESTDIR)$(bindir)"; $(INSTALL) -m 644 src/tools/command/neardup.1 "$(DESTDIR)$(mandir)/man1")
 
 .PHONY: all install FORCE

@@ -2,7 +2,7 @@
 #
 # unicode_tables.pl: make unicode_tables.c.
 #
-#   perl src/text/unicode_tables.pl [FOLDER] > src/text/unicode_tables.c
+#   perl src/core/text/unicode_tables.pl [FOLDER] > src/core/text/unicode_tables.c
 #
 # FOLDER holds the Unicode Character Database, version 15.0 (Debian's package
 # unicode-data puts it into /usr/share/unicode).  Only what Unicode 13.0 assigns

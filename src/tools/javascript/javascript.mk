@@ -6,13 +6,13 @@
 # library for its own processors only.  A join runs in the caller's thread.  Where the
 # command can be built, node compares the module with it; and bundlers from npm, if it is there, take it.
 
-include src/library/library.mk
+include src/tools/library/library.mk
 
 MODULE = build/javascript
 EMCC = emcc
 # Where Debian has modules that emscripten uses.
 export NODE_PATH ?= /usr/share/nodejs
-C_SOURCES = $(LAYERS) $(filter-out src/library/file.c,$(sort $(wildcard src/library/*.c))) src/javascript/no_files.c $(UTF8PROC)/utf8proc.c
+C_SOURCES = $(CORE) $(filter-out src/tools/library/file.c,$(sort $(wildcard src/tools/library/*.c))) src/tools/javascript/no_files.c $(UTF8PROC)/utf8proc.c
 EXPORTS = malloc free $(addprefix neardup_,clusters compare defaults edit_distance free message open pairs parse print sign \
 	signer_free signer_new)
 comma = ,
@@ -22,12 +22,12 @@ javascript: all
 	$(if $(UTF8PROC),,$(error Set UTF8PROC to the folder of the sources of utf8proc))
 	@mkdir -p $(MODULE)/include
 	cp /usr/include/xxhash.h /usr/include/xxh3.h $(MODULE)/include
-	$(EMCC) -O3 -std=gnu11 -DUTF8PROC_STATIC -DNEARDUP_VERSION='"$(VERSION)"' -Isrc -I$(UTF8PROC) -I$(MODULE)/include $(C_SOURCES) \
+	$(EMCC) -O3 -std=gnu11 -DUTF8PROC_STATIC -DNEARDUP_VERSION='"$(VERSION)"' -Isrc/core -Isrc/tools -I$(UTF8PROC) -I$(MODULE)/include $(C_SOURCES) \
 		-Wno-macro-redefined -sSTANDALONE_WASM --no-entry -sSUPPORT_LONGJMP=wasm -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=4GB -sTOTAL_STACK=1MB \
 		-sEXPORTED_FUNCTIONS=$(subst $(empty) $(empty),$(comma),$(EXPORTS:%=_%)) -o $(MODULE)/neardup.wasm
 	rm -rf $(MODULE)/include
-	cp LICENSE src/python/LICENSE.* src/javascript/*.mjs src/javascript/*.ts src/javascript/README.md $(MODULE)
-	sed 's/VERSION/$(VERSION)/' src/javascript/package.json >$(MODULE)/package.json
+	cp LICENSE src/tools/python/LICENSE.* src/tools/javascript/*.mjs src/tools/javascript/*.ts src/tools/javascript/README.md $(MODULE)
+	sed 's/VERSION/$(VERSION)/' src/tools/javascript/package.json >$(MODULE)/package.json
 	$(if $(COMMAND_OBJECTS),node test/library/test_javascript.mjs $(MODULE) $(OUT)/neardup)
 	node test/library/test_bundlers.mjs $(MODULE)
 

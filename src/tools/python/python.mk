@@ -2,12 +2,12 @@
 #
 #   make python     build/python/neardup
 
-include src/library/library.mk
+include src/tools/library/library.mk
 
 python: $(SHARED)
 	rm -rf build/python
 	mkdir -p build/python
-	cp -R src/python/neardup build/python
+	cp -R src/tools/python/neardup build/python
 	cp -L $(OUT)/$(SONAME) build/python/neardup
 
 .PHONY: python
