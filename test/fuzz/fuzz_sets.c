@@ -3,7 +3,7 @@
  * against comparing all pairs.
  */
 #include "fuzz.h"
-#include "join/sets.h"
+#include "join/set_join.h"
 #include "sketch/bag.h"
 
 #define BAGS_MAX 24

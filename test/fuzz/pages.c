@@ -5,9 +5,9 @@
  * It keeps an image of the index and restores that afterwards.  Damage is written to
  * the file, and buffers of the old contents are dropped.
  */
-#include "index/page.c"
+#include "store/page.c"
 
-#include "index/meta.c"
+#include "store/meta.c"
 
 #include "sketch/symbols.c"
 

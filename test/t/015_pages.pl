@@ -10,7 +10,7 @@ use Test::More;
 
 my $flips = $ENV{NEARDUP_LONG} ? 24 : 9;    # of each kind of page
 
-# Page layout, as in src/extension/index/page.h.
+# Page layout, as in src/extension/store/page.h.
 my $page_size = 8192;
 my $info = 24;
 my $contents = 48;

@@ -8,7 +8,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $page_size = 8192;
-# src/extension/index/page.h: PageInfo follows the page's header.
+# src/extension/store/page.h: PageInfo follows the page's header.
 my ($stamp_at, $kind_at, $documents) = (24, 42, 2);
 
 my $node = Node->new('stale');

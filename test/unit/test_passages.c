@@ -183,7 +183,7 @@ check_units(const char *text, size_t length, SchemeId scheme)
 	CHECK(pair.a.length == plain.a.length);
 	for (size_t i = 0; i < pair.a.length && i < plain.a.length; i++)
 	{
-		Place place = pair.a.place[i];
+		SourceRange place = pair.a.place[i];
 
 		CHECK(pair.a.symbol[i] == plain.a.symbol[i]);
 		CHECK(place.start < place.end || pair.a.symbol[i] == pair.blank);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "bags.h"
-#include "join/sets.h"
+#include "join/set_join.h"
 #include "random.h"
 #include "unit.h"
 

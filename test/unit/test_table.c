@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "join/sets.h"
+#include "join/set_join.h"
 #include "sketch/minhash.h"
 #include "unit.h"
 

@@ -16,7 +16,7 @@ typedef struct Sequence
 {
 	uint32_t *symbol; /* each below the alphabet of its pair */
 	size_t length;
-	Place *place; /* of each symbol in the text; NULL if pair_of_units has not made it */
+	SourceRange *place; /* of each symbol in the text; NULL if pair_of_units has not made it */
 } Sequence;
 
 /* Two sequences over one alphabet. */

@@ -72,7 +72,7 @@ next_column(Column *column, uint64_t equal, Step above, int last)
 #define STEP_LESS 2
 
 /* The state of a pass over the blocks. */
-typedef struct Pass
+typedef struct EditPass
 {
 	const Sequence *rows;
 	const Sequence *columns;
@@ -82,11 +82,11 @@ typedef struct Pass
 	size_t from;     /* the first column of the block */
 	int64_t corner;  /* the distance in the row above the block, before that column */
 	int64_t least;   /* the least distance in the last row computed */
-} Pass;
+} EditPass;
 
 /* Sets, or clears, which rows of a block have which symbol. */
 static void
-set_equal_rows(Pass *pass, size_t first, int count, bool set)
+set_equal_rows(EditPass *pass, size_t first, int count, bool set)
 {
 	for (int i = 0; i < count; i++)
 	{
@@ -98,7 +98,8 @@ set_equal_rows(Pass *pass, size_t first, int count, bool set)
 
 /* Computes columns [at, end) of a block of `words` words, the last of last + 1 rows. */
 static inline __attribute__((always_inline)) int64_t
-run_columns(Pass *pass, Column *column, int words, int last, size_t at, size_t end, int64_t score)
+run_columns(EditPass *pass, Column *column, int words, int last, size_t at, size_t end,
+			int64_t score)
 {
 	int64_t least = pass->least;
 
@@ -121,7 +122,7 @@ run_columns(Pass *pass, Column *column, int words, int last, size_t at, size_t e
 
 /* Computes columns [from, to) of a block of count rows. */
 static void
-compute_block(Pass *pass, int count, size_t to)
+compute_block(EditPass *pass, int count, size_t to)
 {
 	Column column[WORDS];
 	int64_t score = pass->corner + count;
@@ -151,7 +152,7 @@ compute_block(Pass *pass, int count, size_t to)
 
 /* Moves the corner to the column before from. */
 static void
-move_corner(Pass *pass, size_t from)
+move_corner(EditPass *pass, size_t from)
 {
 	for (; pass->from < from; pass->from++)
 	{
@@ -172,7 +173,7 @@ unit_distance_within(const SequencePair *pair, int64_t bound)
 	size_t rows = pair->a.length;
 	size_t columns = pair->b.length;
 	size_t reach = (size_t) Min(bound, (int64_t) columns);
-	Pass pass = {.rows = &pair->a, .columns = &pair->b};
+	EditPass pass = {.rows = &pair->a, .columns = &pair->b};
 
 	pass.equal = host_alloc((size_t) pair->alphabet * WORDS * sizeof(uint64_t));
 	memset(pass.equal, 0, (size_t) pair->alphabet * WORDS * sizeof(uint64_t));

@@ -80,7 +80,8 @@ make_room(Maker *maker, size_t more)
 	{
 		size_t room = maker->room;
 
-		maker->sequence.place = host_grow(maker->sequence.place, &room, needed, sizeof(Place));
+		maker->sequence.place =
+			host_grow(maker->sequence.place, &room, needed, sizeof(SourceRange));
 	}
 	maker->sequence.symbol =
 		host_grow(maker->sequence.symbol, &maker->room, needed, sizeof(uint32_t));
@@ -124,7 +125,8 @@ add_unit(Maker *maker, uint32_t symbol, const TokenBatch *batch, size_t from, si
 	Sequence *made = &maker->sequence;
 
 	if (made->place)
-		made->place[made->length] = (Place){batch->place[from].start, batch->place[to - 1].end};
+		made->place[made->length] =
+			(SourceRange){batch->place[from].start, batch->place[to - 1].end};
 	made->symbol[made->length++] = symbol;
 }
 
@@ -137,7 +139,7 @@ add_blank(Maker *maker, const TokenBatch *batch, size_t next)
 	uint32_t start = batch->place[next].start;
 
 	made->symbol[made->length] = number_of_character(&maker->numbering, ' ');
-	made->place[made->length++] = (Place){Min(end, start), Max(end, start)};
+	made->place[made->length++] = (SourceRange){Min(end, start), Max(end, start)};
 }
 
 /* Adds the characters of a token; returns false if there are too many. */

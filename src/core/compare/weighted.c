@@ -14,18 +14,18 @@ edits_within(int64_t bound, int32_t cost, size_t count)
 }
 
 /* A row of the matrix, from column `from` to column `to`. */
-typedef struct Row
+typedef struct MatrixRow
 {
 	int64_t *cell; /* for each column, the distance in the last row computed */
 	size_t from;
 	size_t to;
 	size_t done; /* columns of the row above that are computed */
 	int64_t least;
-} Row;
+} MatrixRow;
 
 /* Computes the next row, for a symbol of a; the cells beyond it are never too low. */
 static void
-next_row(Row *row, uint32_t symbol, const Sequence *b, EditCosts costs, int64_t beyond)
+next_row(MatrixRow *row, uint32_t symbol, const Sequence *b, EditCosts costs, int64_t beyond)
 {
 	int64_t diagonal = row->from == 0 ? row->cell[0] : row->cell[row->from - 1];
 	int64_t before = beyond;
@@ -70,8 +70,8 @@ weighted_distance_within(const SequencePair *pair, EditCosts costs, int64_t boun
 	size_t ahead = edits_within(bound, costs.insertion, b->length);
 	size_t behind = edits_within(bound, costs.deletion, a->length);
 	int64_t beyond = bound + 1;
-	Row row = {.cell = host_alloc((b->length + 1) * sizeof(int64_t)),
-			   .done = Min(b->length, ahead)};
+	MatrixRow row = {.cell = host_alloc((b->length + 1) * sizeof(int64_t)),
+					 .done = Min(b->length, ahead)};
 	int64_t distance;
 
 	for (size_t i = 0; i <= row.done; i++)

@@ -78,7 +78,7 @@ counter_begin(HitCounter *counter, uint32_t numbers, double postings, int c)
 }
 
 static inline void
-make_room(HitCounter *counter, size_t more)
+candidate_make_room(HitCounter *counter, size_t more)
 {
 	counter->candidate =
 		host_grow(counter->candidate, &counter->room, counter->candidates + more, sizeof(uint32_t));
@@ -149,7 +149,7 @@ count_pending(HitCounter *counter)
 	size_t ahead = counter->bytes > NEAR_BYTES && n > POSTINGS_AHEAD ? n - POSTINGS_AHEAD : 0;
 
 	/* One more than needed, since a candidate is written before it is decided. */
-	make_room(counter, n + 1);
+	candidate_make_room(counter, n + 1);
 	if (counter->count == 2)
 	{
 		count_bits(counter, 0, ahead, true);
@@ -199,7 +199,7 @@ count_below(const uint32_t *documents, size_t n, uint32_t document)
 
 /* Drops those postings from `before` on that are not in the counter's range; returns the rest. */
 static size_t
-trim(const HitCounter *counter, uint32_t *posting, size_t before, size_t used)
+candidate_trim(const HitCounter *counter, uint32_t *posting, size_t before, size_t used)
 {
 	size_t end;
 	size_t from;
@@ -227,13 +227,14 @@ counter_add(HitCounter *counter, const uint8_t *code, size_t bytes, uint32_t num
 		if (!append_postings(code, bytes, numbers, &counter->candidate, &counter->candidates,
 							 &counter->room))
 			return false;
-		counter->candidates = trim(counter, counter->candidate, before, counter->candidates);
+		counter->candidates =
+			candidate_trim(counter, counter->candidate, before, counter->candidates);
 		return true;
 	}
 	if (!append_postings(code, bytes, numbers, &counter->pending, &counter->pendings,
 						 &counter->pending_room))
 		return false;
-	counter->pendings = trim(counter, counter->pending, before, counter->pendings);
+	counter->pendings = candidate_trim(counter, counter->pending, before, counter->pendings);
 	if (counter->pendings >= PENDING_MAX)
 		count_pending(counter);
 	return true;
@@ -443,7 +444,7 @@ take(const Choices *choices, const uint32_t *common, size_t n)
 		bit = 1 << at % 8;
 		if ((choices->taken[at / 8] & bit) == 0)
 		{
-			make_room(choices->candidates, 1);
+			candidate_make_room(choices->candidates, 1);
 			choices->candidates->candidate[choices->candidates->candidates++] = common[i];
 		}
 		choices->taken[at / 8] |= bit;

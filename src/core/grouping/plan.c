@@ -34,7 +34,7 @@
 #define COUNT_MAX 255
 
 /* What plans are made for. */
-typedef struct Trial
+typedef struct SearchTrial
 {
 	const Grouping *g;
 	const SegmentStats *stats;
@@ -49,7 +49,7 @@ typedef struct Trial
 	/* For each radius: buckets within it, and pages that they are on if each has a page. */
 	double probes[RADIUS_MAX + 2];
 	double places[RADIUS_MAX + 2];
-} Trial;
+} SearchTrial;
 
 static double
 far_share(double pages)
@@ -85,7 +85,7 @@ scan_cost(const Grouping *g, const SegmentStats *stats)
 
 /* Returns how many pages hold the buckets within a radius in a group, of a mean length. */
 static double
-pages_of_group(const Trial *trial, int radius, double lookups, double length)
+pages_of_group(const SearchTrial *trial, int radius, double lookups, double length)
 {
 	/* Buckets that differ only in low bits are neighbours on a page. */
 	double touched = trial->places[radius] + lookups * length / trial->postings_per_page;
@@ -117,7 +117,7 @@ chance_of_hits(double expected, int c)
  * have as many as usual.  Each further step changes the length as the first one usually does.
  */
 static double
-postings_of_group(const Trial *trial, int radius, double own)
+postings_of_group(const SearchTrial *trial, int radius, double own)
 {
 	double step = Min(1, trial->near / trial->own);
 	double postings = own;
@@ -133,7 +133,7 @@ postings_of_group(const Trial *trial, int radius, double own)
 
 /* Returns the mean length of the query's buckets in some groups, from a first one on. */
 static double
-own_length(const Trial *trial, int first, int groups)
+own_length(const SearchTrial *trial, int first, int groups)
 {
 	const double *sum = trial->stats->length_sum;
 
@@ -142,7 +142,7 @@ own_length(const Trial *trial, int first, int groups)
 
 /* Adds to a plan the lookups in `groups` groups with a radius, from a first group on. */
 static void
-add_groups(const Trial *trial, int first, int groups, int radius, SearchPlan *plan)
+add_groups(const SearchTrial *trial, int first, int groups, int radius, SearchPlan *plan)
 {
 	double probes = trial->probes[radius];
 	double postings;
@@ -160,7 +160,7 @@ add_groups(const Trial *trial, int first, int groups, int radius, SearchPlan *pl
  * and adds the pages of documents.  Returns what the cost would be without candidates.
  */
 static double
-set_cost(const Trial *trial, SearchPlan *plan)
+set_cost(const SearchTrial *trial, SearchPlan *plan)
 {
 	const SegmentStats *stats = trial->stats;
 	double doc_pages = document_pages(stats) + 1;
@@ -182,7 +182,7 @@ set_cost(const Trial *trial, SearchPlan *plan)
 
 /* Estimates the cost of a plan.  Returns what it would be without candidates. */
 static double
-estimate(const Trial *trial, SearchPlan *plan)
+estimate(const SearchTrial *trial, SearchPlan *plan)
 {
 	const SegmentStats *stats = trial->stats;
 
@@ -196,7 +196,7 @@ estimate(const Trial *trial, SearchPlan *plan)
 
 /* Returns whether plans with more lookups may be cheaper. */
 static bool
-keep_cheaper(const Trial *trial, SearchPlan plan, SearchPlan *best)
+plan_keep_cheaper(const SearchTrial *trial, SearchPlan plan, SearchPlan *best)
 {
 	double least = estimate(trial, &plan);
 
@@ -237,7 +237,7 @@ radius_is_possible(const Grouping *g, int radius)
  * Returns false if there is no such plan.
  */
 static bool
-counting_plan(const Trial *trial, int radius, int c, SearchPlan *plan)
+counting_plan(const SearchTrial *trial, int radius, int c, SearchPlan *plan)
 {
 	int m = trial->g->groups;
 	int missing = trial->h + 1 - (m - c + 1) * (radius + 1);
@@ -256,19 +256,19 @@ counting_plan(const Trial *trial, int radius, int c, SearchPlan *plan)
 
 /* Tries all counts c within all radii. */
 static void
-try_counting(const Trial *trial, SearchPlan *best)
+try_counting(const SearchTrial *trial, SearchPlan *best)
 {
 	SearchPlan plan;
 
 	for (int radius = 0; radius_is_possible(trial->g, radius); radius++)
 		for (int c = 1; c <= trial->g->groups && c <= COUNT_MAX; c++)
-			if (!counting_plan(trial, radius, c, &plan) || !keep_cheaper(trial, plan, best))
+			if (!counting_plan(trial, radius, c, &plan) || !plan_keep_cheaper(trial, plan, best))
 				break;
 }
 
 /* Tries c = 1, with radii as equal as possible: the sum of t + 1 is h + 1. */
 static void
-try_probing(const Trial *trial, SearchPlan *best)
+try_probing(const SearchTrial *trial, SearchPlan *best)
 {
 	for (int radius = 0; radius_is_possible(trial->g, radius); radius++)
 	{
@@ -277,7 +277,7 @@ try_probing(const Trial *trial, SearchPlan *best)
 		if (counting_plan(trial, radius, 1, &plan))
 		{
 			plan.method = SEARCH_PROBE;
-			keep_cheaper(trial, plan, best);
+			plan_keep_cheaper(trial, plan, best);
 			return;
 		}
 	}
@@ -285,18 +285,18 @@ try_probing(const Trial *trial, SearchPlan *best)
 
 /* Tries all groups with radius 0. */
 static void
-try_merging(const Trial *trial, SearchPlan *best)
+try_merging(const SearchTrial *trial, SearchPlan *best)
 {
 	int m = trial->g->groups;
 	SearchPlan plan = {.method = SEARCH_MERGE, .groups = m, .count = Min(m - trial->h, COUNT_MAX)};
 
 	if (plan.count >= 1)
-		keep_cheaper(trial, plan, best);
+		plan_keep_cheaper(trial, plan, best);
 }
 
 /* Tries every choice of m - h groups with radius 0. */
 static void
-try_choosing(const Trial *trial, SearchPlan *best)
+try_choosing(const SearchTrial *trial, SearchPlan *best)
 {
 	int m = trial->g->groups;
 	int c = m - trial->h;
@@ -312,7 +312,7 @@ try_choosing(const Trial *trial, SearchPlan *best)
 
 /* Computes what all plans for a segment have in common, those by keys included. */
 static void
-begin_keys_trial(Trial *trial)
+begin_keys_trial(SearchTrial *trial)
 {
 	const Grouping *g = trial->g;
 	const SegmentStats *stats = trial->stats;
@@ -324,7 +324,7 @@ begin_keys_trial(Trial *trial)
 
 /* Computes what all plans that use groups have in common. */
 static void
-begin_trial(Trial *trial)
+begin_trial(SearchTrial *trial)
 {
 	const Grouping *g = trial->g;
 	const SegmentStats *stats = trial->stats;
@@ -358,7 +358,7 @@ search_plan(const Grouping *g, const SegmentStats *stats, int h, SearchMethod me
 					   .pages = document_pages(stats),
 					   .cost = scan_cost(g, stats)};
 	SearchPlan best = scan;
-	Trial trial = {.g = g, .stats = stats, .h = h};
+	SearchTrial trial = {.g = g, .stats = stats, .h = h};
 
 	if (method == SEARCH_SCAN || g->groups == 0 || stats->documents == 0)
 		return scan;
@@ -389,7 +389,7 @@ keys_plan(const Grouping *g, const SegmentStats *stats, int lists, double postin
 					   .lookups = lists,
 					   .postings = postings,
 					   .candidates = postings};
-	Trial trial = {.g = g, .stats = stats};
+	SearchTrial trial = {.g = g, .stats = stats};
 
 	begin_keys_trial(&trial);
 	plan.pages = lists + postings / trial.postings_per_page;

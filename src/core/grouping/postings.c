@@ -182,7 +182,7 @@ postings_fit(const uint32_t *document, size_t n, uint32_t numbers, size_t room)
 
 /* Writes the head of a code. */
 static void
-put_head(const Shape *shape, uint8_t *to)
+list_put_head(const Shape *shape, uint8_t *to)
 {
 	if (shape->head == SHORT_HEAD)
 	{
@@ -260,7 +260,7 @@ postings_put(const uint32_t *document, size_t n, uint32_t numbers, uint8_t *to)
 	if (n == 0)
 		return 0;
 	shape = shape_for(document, (uint32_t) n, numbers);
-	put_head(&shape, to);
+	list_put_head(&shape, to);
 	writer.to = to + shape.head;
 	put_lows(&writer, document, &shape);
 	put_highs(&writer, document, &shape);

@@ -148,14 +148,14 @@ store_set(Documents *documents, const Bag *bag)
 /* ---- Equal documents ------------------------------------------------------ */
 
 /* A row whose equal is sought among the documents in memory. */
-typedef struct Sought
+typedef struct SoughtRow
 {
 	const Documents *documents;
 	uint32_t row;
 	bool alone; /* it has no equal */
 	const uint8_t *record;
 	const Bag *bag;
-} Sought;
+} SoughtRow;
 
 /* Returns whether a document is equal to a set. */
 static bool
@@ -177,7 +177,7 @@ set_is_equal(const Documents *documents, uint32_t document, const Bag *bag)
 static bool
 is_equal(const void *sought, uint32_t number)
 {
-	const Sought *s = sought;
+	const SoughtRow *s = sought;
 	const Documents *documents = s->documents;
 	const DocumentStore *store = documents->store;
 	uint32_t document = store->base + number;
@@ -197,7 +197,7 @@ is_equal(const void *sought, uint32_t number)
  * choose signatures or sets that collide.
  */
 static uint64_t
-hash_sought(const Sought *sought)
+hash_sought(const SoughtRow *sought)
 {
 	const Documents *documents = sought->documents;
 	const Table *table = &documents->store->table;
@@ -217,7 +217,7 @@ hash_sought(const Sought *sought)
  * Sets *slot for a new document.
  */
 static uint32_t
-find_document(const Sought *sought, uint64_t hash, uint64_t **slot)
+find_document(const SoughtRow *sought, uint64_t hash, uint64_t **slot)
 {
 	const DocumentStore *store = sought->documents->store;
 
@@ -266,7 +266,7 @@ reserve_document(Documents *documents)
  * document.
  */
 static bool
-add_to_document(const Sought *sought, Documents *documents)
+add_to_document(const SoughtRow *sought, Documents *documents)
 {
 	DocumentStore *store = documents->store;
 	uint64_t hash = hash_sought(sought);
@@ -297,16 +297,16 @@ static void
 merge_some(Documents *documents, uint32_t first, uint32_t count, uint8_t *buffer)
 {
 	DocumentStore *store = documents->store;
-	Sought sought[RECORDS_STEP];
+	SoughtRow sought[RECORDS_STEP];
 	uint64_t hash[RECORDS_STEP];
 	uint64_t *slot;
 
 	for (uint32_t i = 0; i < count; i++)
 	{
 		sought[i] =
-			(Sought){documents, documents->first[first + i], store->alone[first + i],
-					 records_get(&store->records, first + i, buffer + i * store->records.stride),
-					 NULL};
+			(SoughtRow){documents, documents->first[first + i], store->alone[first + i],
+						records_get(&store->records, first + i, buffer + i * store->records.stride),
+						NULL};
 		hash[i] = hash_sought(&sought[i]);
 		__builtin_prefetch(table_home(&store->table, hash[i]));
 	}
@@ -404,7 +404,7 @@ add_signature(Documents *documents, const DocumentRow *row)
 	Bag evidence = row->evidence != NULL ? *row->evidence : (Bag){0};
 	StoredBag *stored = NULL;
 	size_t bytes;
-	Sought sought = {documents, documents->rows - 1, row->alone, NULL, NULL};
+	SoughtRow sought = {documents, documents->rows - 1, row->alone, NULL, NULL};
 	uint8_t *record;
 	uint8_t *digest;
 
@@ -468,7 +468,7 @@ documents_add(Documents *documents, const DocumentRow *row)
 		return;
 	if (row->bag != NULL && row->bag->count > 0)
 	{
-		Sought sought = {documents, documents->rows - 1, row->alone, NULL, row->bag};
+		SoughtRow sought = {documents, documents->rows - 1, row->alone, NULL, row->bag};
 
 		if (add_to_document(&sought, documents))
 			store_set(documents, row->bag);

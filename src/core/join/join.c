@@ -42,14 +42,14 @@ most_documents(const SymbolJoin *join)
 
 /* Returns how many bits of a bucket's number tell the buckets of a group, or its slice, apart. */
 static int
-bits_of_group(const Pass *pass, int group)
+bits_of_group(const JoinPass *pass, int group)
 {
 	return group_bucket_bits(&pass->plan.grouping, group) - pass->join->slice.bits;
 }
 
 /* Allocates memory for a side and the buckets of any group, of which the first has most. */
 static void
-sorted_begin(Sorted *sorted, const JoinSide *side, const Pass *pass)
+sorted_begin(Sorted *sorted, const JoinSide *side, const JoinPass *pass)
 {
 	size_t n = side_most(pass->join, side);
 	size_t buckets = (size_t) 1 << bits_of_group(pass, 0);
@@ -80,7 +80,7 @@ sorted_end(Sorted *sorted)
 
 /* Returns the bucket of a document or entry. */
 static inline uint32_t
-bucket_of(const Pass *pass, const uint8_t *packed)
+bucket_of(const JoinPass *pass, const uint8_t *packed)
 {
 	return pass->join->entries ? ((const JoinEntry *) packed)->bucket :
 								 group_bucket(&pass->plan.grouping, pass->group, packed);
@@ -88,7 +88,7 @@ bucket_of(const Pass *pass, const uint8_t *packed)
 
 /* Finds the bucket of each document, and counts those of each bucket in offset[bucket + 1]. */
 static void
-count_buckets(const Pass *pass, Sorted *sorted)
+count_buckets(const JoinPass *pass, Sorted *sorted)
 {
 	const uint8_t *packed = sorted->side->packed;
 	uint32_t mask = (UINT32_C(1) << pass->bits) - 1;
@@ -140,7 +140,7 @@ sum_buckets(Sorted *sorted, size_t buckets, int tile_bits, int halves)
 
 /* Prefetches about the place to which a document that comes soon is sorted. */
 static inline void
-fetch_place(const Pass *pass, const Sorted *sorted, uint32_t i)
+fetch_place(const JoinPass *pass, const Sorted *sorted, uint32_t i)
 {
 	if (i + 2 * FETCH_AHEAD < sorted->side->documents)
 	{
@@ -154,7 +154,7 @@ fetch_place(const Pass *pass, const Sorted *sorted, uint32_t i)
 
 /* Sorts the documents and their prefixes by bucket. */
 static void
-fill_buckets(const Pass *pass, Sorted *sorted)
+fill_buckets(const JoinPass *pass, Sorted *sorted)
 {
 	const uint8_t *packed = sorted->side->packed;
 	const JoinPrefix *prefix = pass->group_prefix + pass->group;
@@ -177,7 +177,7 @@ fill_buckets(const Pass *pass, Sorted *sorted)
 
 /* Sorts a side by the buckets of the group. */
 static void
-sort_side(const Pass *pass, Sorted *sorted)
+sort_side(const JoinPass *pass, Sorted *sorted)
 {
 	size_t buckets = (size_t) 1 << pass->bits;
 
@@ -191,7 +191,7 @@ sort_side(const Pass *pass, Sorted *sorted)
 
 /* Makes the prefixes of a side. */
 static void
-load_prefixes(const Pass *pass, Sorted *sorted, const JoinSide *side)
+load_prefixes(const JoinPass *pass, Sorted *sorted, const JoinSide *side)
 {
 	const Arrangement *arrangement = &pass->plan.arrangement;
 	int words = pass->shape.words;
@@ -215,7 +215,7 @@ load_prefixes(const Pass *pass, Sorted *sorted, const JoinSide *side)
 
 /* Compares all pairs of a part: all left documents with some of the right. */
 static void
-join_part(Pass *pass)
+join_part(JoinPass *pass)
 {
 	uint64_t rights = pass->other->side->documents;
 	int parts = join_parts(&pass->plan);
@@ -230,7 +230,7 @@ join_part(Pass *pass)
 
 /* Returns the tile_bits for a group: a tile of either side holds at most about TILE_BYTES. */
 static int
-bits_of_tile(const Pass *pass)
+bits_of_tile(const JoinPass *pass)
 {
 	int bits = pass->bits;
 	double bytes = most_documents(pass->join) * pass->shape.words * sizeof(uint64_t);
@@ -245,7 +245,7 @@ bits_of_tile(const Pass *pass)
 
 /* Finds the pairs of a group, or of a slice of it. */
 static void
-join_group(Pass *pass)
+join_group(JoinPass *pass)
 {
 	const JoinSlice *slice = &pass->join->slice;
 	int count;
@@ -269,7 +269,7 @@ join_group(Pass *pass)
 
 /* Returns whether buckets have halves. */
 static int
-halves_of(const Pass *pass)
+halves_of(const JoinPass *pass)
 {
 	const SymbolJoin *join = pass->join;
 
@@ -279,7 +279,7 @@ halves_of(const Pass *pass)
 
 /* Allocates what all groups or parts need of a side. */
 static void
-begin_side(const Pass *pass, Sorted *sorted, const JoinSide *side)
+begin_side(const JoinPass *pass, Sorted *sorted, const JoinSide *side)
 {
 	if (pass->plan.groups == 0)
 		load_prefixes(pass, sorted, side);
@@ -289,7 +289,7 @@ begin_side(const Pass *pass, Sorted *sorted, const JoinSide *side)
 
 /* Returns the group or part to join next, -1 for none. */
 static int
-next_group(const Pass *pass)
+next_group(const JoinPass *pass)
 {
 	if (pass->join->next != NULL)
 		return pass->join->next(pass->join->next_state);
@@ -298,7 +298,7 @@ next_group(const Pass *pass)
 
 /* Joins the present group or part and all that come next. */
 static void
-join_groups(Pass *pass)
+join_groups(JoinPass *pass)
 {
 	const SymbolJoin *join = pass->join;
 
@@ -342,10 +342,10 @@ join_words(const SymbolJoin *join, const JoinPlan *plan)
 bool
 join_run(const SymbolJoin *join, const JoinPlan *plan)
 {
-	Pass *pass = host_alloc(sizeof(Pass));
+	JoinPass *pass = host_alloc(sizeof(JoinPass));
 	bool done;
 
-	memset(pass, 0, offsetof(Pass, hit));
+	memset(pass, 0, offsetof(JoinPass, hit));
 	pass->join = join;
 	pass->plan = *plan;
 	pass->shape = (PrefixShape){.b = join->b, .h = join->h, .words = join_words(join, plan)};

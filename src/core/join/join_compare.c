@@ -23,14 +23,14 @@ document_at(const Sorted *sorted, uint32_t place)
 
 /* Returns the symbols of the document at a place. */
 static inline const uint8_t *
-symbols_at(const Pass *pass, const Sorted *sorted, uint32_t place)
+symbols_at(const JoinPass *pass, const Sorted *sorted, uint32_t place)
 {
 	return sorted->side->packed + document_at(sorted, place) * pass->join->stride;
 }
 
 /* Returns the label of the document at a place. */
 static inline uint32_t
-label_at(const Pass *pass, const Sorted *sorted, uint32_t place)
+label_at(const JoinPass *pass, const Sorted *sorted, uint32_t place)
 {
 	uint32_t document = document_at(sorted, place);
 
@@ -41,7 +41,7 @@ label_at(const Pass *pass, const Sorted *sorted, uint32_t place)
 
 /* Emits a pair. */
 static void
-emit_pair(Pass *pass, uint32_t a, uint32_t b, int distance)
+emit_pair(JoinPass *pass, uint32_t a, uint32_t b, int distance)
 {
 	const SymbolJoin *join = pass->join;
 	bool swap = pass->other == &pass->left && a > b;
@@ -53,7 +53,7 @@ emit_pair(Pass *pass, uint32_t a, uint32_t b, int distance)
 
 /* Emits the collected pairs of entries, whose symbols are not here. */
 static void
-emit_hits(Pass *pass)
+emit_hits(JoinPass *pass)
 {
 	for (int i = 0; i < pass->hits && !pass->stopped; i++)
 		emit_pair(pass, document_at(&pass->left, pass->hit[i][0]),
@@ -63,7 +63,7 @@ emit_hits(Pass *pass)
 
 /* Compares the collected pairs as a whole, and emits those within the distance. */
 static void
-compare_hits(Pass *pass)
+compare_hits(JoinPass *pass)
 {
 	const SymbolJoin *join = pass->join;
 	int group = Min(pass->group, pass->plan.groups);
@@ -90,7 +90,7 @@ compare_hits(Pass *pass)
 
 /* Compares the collected pairs as a whole, or emits them if they are entries. */
 void
-flush_hits(Pass *pass)
+flush_hits(JoinPass *pass)
 {
 	if (pass->join->entries)
 		emit_hits(pass);
@@ -100,7 +100,7 @@ flush_hits(Pass *pass)
 
 /* Returns whether two documents are known to be connected. */
 static bool
-are_connected(const Pass *pass, uint32_t i, uint32_t j)
+are_connected(const JoinPass *pass, uint32_t i, uint32_t j)
 {
 	return pass->join->labels.label != NULL &&
 		labels_connected(&pass->join->labels, label_at(pass, &pass->left, i),
@@ -109,7 +109,7 @@ are_connected(const Pass *pass, uint32_t i, uint32_t j)
 
 /* Collects a pair whose prefixes are within the distance. */
 static void
-add_hit(Pass *pass, uint32_t i, uint32_t j)
+add_hit(JoinPass *pass, uint32_t i, uint32_t j)
 {
 	if (are_connected(pass, i, j))
 		return;
@@ -123,7 +123,7 @@ add_hit(Pass *pass, uint32_t i, uint32_t j)
 
 /* Collects the matches of prefix i in a run, from place `first` of the run on. */
 static void
-add_matches(Pass *pass, uint32_t i, uint32_t run, uint32_t first, uint32_t documents,
+add_matches(JoinPass *pass, uint32_t i, uint32_t run, uint32_t first, uint32_t documents,
 			const PrefixMatch *match)
 {
 	for (uint32_t word = first / 64; word * 64 < documents; word++)
@@ -144,7 +144,7 @@ add_matches(Pass *pass, uint32_t i, uint32_t run, uint32_t first, uint32_t docum
 
 /* Compares left documents with a run; with those after them if both sides are the same. */
 static void
-compare_with_run(Pass *pass, Range left, uint32_t run, const PrefixRun *loaded, bool same)
+compare_with_run(JoinPass *pass, Range left, uint32_t run, const PrefixRun *loaded, bool same)
 {
 	const uint64_t *prefix = pass->left.prefix;
 	int count;
@@ -168,7 +168,7 @@ compare_with_run(Pass *pass, Range left, uint32_t run, const PrefixRun *loaded, 
 
 /* Compares ranges, or all pairs of left and right documents with left before right. */
 static void
-compare_runs(Pass *pass, Range left, Range right, bool same)
+compare_runs(JoinPass *pass, Range left, Range right, bool same)
 {
 	PrefixRun loaded;
 
@@ -193,7 +193,7 @@ compare_runs(Pass *pass, Range left, Range right, bool same)
 
 /* Returns the end of the documents from a place on that have one label, at most `end`. */
 static uint32_t
-label_end(const Pass *pass, const Sorted *sorted, uint32_t place, uint32_t end)
+label_end(const JoinPass *pass, const Sorted *sorted, uint32_t place, uint32_t end)
 {
 	uint32_t label = label_at(pass, sorted, place);
 
@@ -204,7 +204,7 @@ label_end(const Pass *pass, const Sorted *sorted, uint32_t place, uint32_t end)
 
 /* The same, for documents with labels: skips documents that are known to be connected. */
 static void
-compare_labelled(Pass *pass, Range left, Range right, bool same)
+compare_labelled(JoinPass *pass, Range left, Range right, bool same)
 {
 	Range l = left;
 	Range r;
@@ -226,7 +226,7 @@ compare_labelled(Pass *pass, Range left, Range right, bool same)
 
 /* Compares ranges, or all pairs of left and right documents with left before right. */
 void
-compare_ranges(Pass *pass, Range left, Range right, bool same)
+compare_ranges(JoinPass *pass, Range left, Range right, bool same)
 {
 	if (pass->join->labels.label != NULL)
 		compare_labelled(pass, left, right, same);
@@ -238,7 +238,7 @@ compare_ranges(Pass *pass, Range left, Range right, bool same)
 
 /* Compares a document with others, which are few. */
 KERNEL_BODY void
-compare_one(Pass *pass, uint32_t i, Range others, int words, int b)
+compare_one(JoinPass *pass, uint32_t i, Range others, int words, int b)
 {
 	const uint64_t *x = pass->left.prefix + (size_t) i * words;
 	const uint64_t *y = pass->other->prefix + (size_t) others.first * words;
@@ -258,7 +258,7 @@ compare_one(Pass *pass, uint32_t i, Range others, int words, int b)
 
 /* Compares documents of two buckets, or all pairs of those of one. */
 KERNEL_BODY void
-compare_parts(Pass *pass, Range left, Range right, bool same, int words, int b)
+compare_parts(JoinPass *pass, Range left, Range right, bool same, int words, int b)
 {
 	if (right.end - right.first >= RIGHTS_TO_LOAD && left.end - left.first >= LEFTS_TO_LOAD)
 	{
@@ -277,7 +277,7 @@ compare_parts(Pass *pass, Range left, Range right, bool same, int words, int b)
 
 /* Returns some halves of a bucket, or the bucket if there are none. */
 static inline Range
-halves_of_bucket(const Pass *pass, const Sorted *sorted, uint32_t bucket, int first, int end)
+halves_of_bucket(const JoinPass *pass, const Sorted *sorted, uint32_t bucket, int first, int end)
 {
 	const uint32_t *offset = sorted->offset + ((size_t) bucket << pass->halves);
 
@@ -286,7 +286,7 @@ halves_of_bucket(const Pass *pass, const Sorted *sorted, uint32_t bucket, int fi
 
 /* Compares two buckets, or all pairs within one; if it saves time, without pairs of two lone documents. */
 KERNEL_BODY void
-compare_buckets(Pass *pass, uint32_t x, uint32_t y, int words, int b)
+compare_buckets(JoinPass *pass, uint32_t x, uint32_t y, int words, int b)
 {
 	const Sorted *other = pass->other;
 	bool same = other == &pass->left && x == y;
@@ -311,7 +311,7 @@ compare_buckets(Pass *pass, uint32_t x, uint32_t y, int words, int b)
 
 /* Compares every bucket of a tile with those that the masks lead to. */
 KERNEL_BODY void
-compare_tile(Pass *pass, uint32_t tile, const uint32_t *masks, int count, int words, int b)
+compare_tile(JoinPass *pass, uint32_t tile, const uint32_t *masks, int count, int words, int b)
 {
 	const Sorted *left = &pass->left;
 	bool self = pass->other == left;
@@ -333,7 +333,7 @@ compare_tile(Pass *pass, uint32_t tile, const uint32_t *masks, int count, int wo
 
 /* Each shape has constants in a call of its own, so that the compiler unrolls its loop. */
 KERNEL_BODY void
-compare_tile_shaped(Pass *pass, uint32_t tile, const uint32_t *masks, int count)
+compare_tile_shaped(JoinPass *pass, uint32_t tile, const uint32_t *masks, int count)
 {
 	int words = pass->shape.words;
 
@@ -370,13 +370,13 @@ typedef struct TileKernel
 {
 	const char *name; /* as in base/cpu.h */
 	bool (*available)(void);
-	void (*compare)(Pass *pass, uint32_t tile, const uint32_t *masks, int count);
+	void (*compare)(JoinPass *pass, uint32_t tile, const uint32_t *masks, int count);
 } TileKernel;
 
 #define TILE_VARIANTS(X) CPU_PLAIN(X) CPU_POPCNT(X)
 
 #define TILE_FUNCTION(name, target) \
-	target static void compare_tile_##name(Pass *pass, uint32_t tile, const uint32_t *masks, \
+	target static void compare_tile_##name(JoinPass *pass, uint32_t tile, const uint32_t *masks, \
 										   int count) \
 	{ \
 		compare_tile_shaped(pass, tile, masks, count); \
@@ -392,7 +392,7 @@ CPU_CHOICE(best_kernel, TileKernel, tile_kernels)
 
 /* Compares all tiles; masks that lead from a tile to the same other tile go together. */
 void
-compare_tiles(Pass *pass, const uint32_t *masks, int count)
+compare_tiles(JoinPass *pass, const uint32_t *masks, int count)
 {
 	uint32_t tiles = UINT32_C(1) << (pass->bits - pass->tile_bits);
 	bool self = pass->other == &pass->left;

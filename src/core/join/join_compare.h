@@ -24,7 +24,7 @@ typedef struct Sorted
 } Sorted;
 
 /* The state of a join, which goes from group to group. */
-typedef struct Pass
+typedef struct JoinPass
 {
 	const SymbolJoin *join;
 	JoinPlan plan;
@@ -42,7 +42,7 @@ typedef struct Pass
 	bool stopped;        /* by the caller */
 	int hits;
 	uint32_t hit[HITS][2]; /* places in bucket order */
-} Pass;
+} JoinPass;
 
 /* Documents [first, end) of each side, in bucket order. */
 typedef struct Range
@@ -51,8 +51,8 @@ typedef struct Range
 	uint32_t end;
 } Range;
 
-extern void compare_tiles(Pass *pass, const uint32_t *masks, int count);
-extern void compare_ranges(Pass *pass, Range left, Range right, bool same);
-extern void flush_hits(Pass *pass);
+extern void compare_tiles(JoinPass *pass, const uint32_t *masks, int count);
+extern void compare_ranges(JoinPass *pass, Range left, Range right, bool same);
+extern void flush_hits(JoinPass *pass);
 
 #endif

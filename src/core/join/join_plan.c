@@ -68,7 +68,7 @@
 #define VALUE_BITS_MAX 64
 
 /* What plans are made for, and the best one so far. */
-typedef struct Trial
+typedef struct JoinTrial
 {
 	const SymbolJoin *join;
 	JoinSample sample;
@@ -79,11 +79,11 @@ typedef struct Trial
 	double differ; /* probability that a symbol of a pair differs */
 	float *chance; /* the same of each symbol; NULL: all equal */
 	JoinPlan best;
-} Trial;
+} JoinTrial;
 
 /* Sets the numbers of documents and pairs, and the number of buckets that suits them. */
 static void
-set_sizes(Trial *trial, const SymbolJoin *join)
+set_sizes(JoinTrial *trial, const SymbolJoin *join)
 {
 	bool self = join->right.packed == NULL;
 	double most;
@@ -101,7 +101,7 @@ set_sizes(Trial *trial, const SymbolJoin *join)
 
 /* Returns the share of random pairs that differ in at most h of this many symbols, about. */
 static double
-random_share(const Trial *trial, double symbols, int h)
+random_share(const JoinTrial *trial, double symbols, int h)
 {
 	double mean = symbols * trial->differ;
 	double deviation = sqrt(mean * (1 - trial->differ)) + 1e-9;
@@ -119,7 +119,8 @@ words_most(const SymbolJoin *join)
 /* Finds the shares of pairs whose first words differ in at most h symbols.  To sample all pairs costs as
    much as to join them. */
 static void
-find_shares(const Trial *trial, const Arrangement *arrangement, double share[JOIN_PREFIX_WORDS + 1])
+find_shares(const JoinTrial *trial, const Arrangement *arrangement,
+			double share[JOIN_PREFIX_WORDS + 1])
 {
 	const SymbolJoin *join = trial->join;
 
@@ -135,7 +136,7 @@ find_shares(const Trial *trial, const Arrangement *arrangement, double share[JOI
  * pair that they do not tell apart is compared as a whole.  *cost is that of a pair.
  */
 static int
-choose_words(const Trial *trial, const double share[JOIN_PREFIX_WORDS + 1], double cost_of_word,
+choose_words(const JoinTrial *trial, const double share[JOIN_PREFIX_WORDS + 1], double cost_of_word,
 			 double cost_of_whole, double *cost)
 {
 	int best = 1;
@@ -160,7 +161,7 @@ choose_words(const Trial *trial, const double share[JOIN_PREFIX_WORDS + 1], doub
  * Returns what comparing documents as a whole costs then, for each pair that meets.
  */
 static double
-choose_words_in_groups(const Trial *trial, JoinPlan *plan)
+choose_words_in_groups(const JoinTrial *trial, JoinPlan *plan)
 {
 	double share[JOIN_PREFIX_WORDS + 1];
 	double whole = trial->join->left.held > 0 ? COST_READ : COST_WHOLE;
@@ -179,7 +180,7 @@ choose_words_in_groups(const Trial *trial, JoinPlan *plan)
 
 /* Returns the plan that compares all pairs. */
 static JoinPlan
-plan_all_pairs(const Trial *trial)
+plan_all_pairs(const JoinTrial *trial)
 {
 	const SymbolJoin *join = trial->join;
 	JoinPlan plan = {.grouping = {.k = join->k, .b = join->b}, .recall = 1};
@@ -226,7 +227,7 @@ plan_all_pairs(const Trial *trial)
  * plans look at each of them.
  */
 static void
-look_at_symbols(Trial *trial)
+look_at_symbols(JoinTrial *trial)
 {
 	const SymbolJoin *join = trial->join;
 	double random = 1 - ldexp(1, -join->b);
@@ -251,7 +252,7 @@ look_at_symbols(Trial *trial)
 
 /* Returns the probability that at most `radius` symbols of a group differ, independently. */
 static double
-chance_in_group(const Trial *trial, const Grouping *g, int group, int radius)
+chance_in_group(const JoinTrial *trial, const Grouping *g, int group, int radius)
 {
 	const float *differ = trial->chance + group_first_symbol(g, group);
 	double exactly[RADIUS_MAX + 1] = {1};
@@ -267,7 +268,7 @@ chance_in_group(const Trial *trial, const Grouping *g, int group, int radius)
 
 /* Returns the share of pairs that are within the radius in a group, on average. */
 static double
-share_in_groups(const Trial *trial, const Grouping *g, int groups, int radius, double masks)
+share_in_groups(const JoinTrial *trial, const Grouping *g, int groups, int radius, double masks)
 {
 	double random = masks * ldexp(1, -Min(g->width * Min(g->b, SYMBOL_BITS), g->bucket_bits));
 	int priced = Min(groups, GROUPS_PRICED);
@@ -297,7 +298,7 @@ cost_of_prefixes(int words, double others)
 
 /* Returns the cost of joining `groups` groups with a radius. */
 static double
-cost_of_groups(const Trial *trial, const JoinPlan *plan, double whole, int groups, int radius)
+cost_of_groups(const JoinTrial *trial, const JoinPlan *plan, double whole, int groups, int radius)
 {
 	const Grouping *g = &plan->grouping;
 	int words = plan->words;
@@ -316,7 +317,7 @@ cost_of_groups(const Trial *trial, const JoinPlan *plan, double whole, int group
 }
 
 static void
-keep_cheaper(Trial *trial, JoinPlan plan)
+join_plan_keep_cheaper(JoinTrial *trial, JoinPlan plan)
 {
 	double whole = choose_words_in_groups(trial, &plan);
 
@@ -332,7 +333,7 @@ keep_cheaper(Trial *trial, JoinPlan plan)
  * values within the radius cannot be listed.
  */
 static bool
-cut_into(const Trial *trial, int m, int radius, int narrower, Grouping *g)
+cut_into(const JoinTrial *trial, int m, int radius, int narrower, Grouping *g)
 {
 	const SymbolJoin *join = trial->join;
 	int most = (radius > 0 ? trial->bits : VALUE_BITS_MAX) / join->b;
@@ -349,7 +350,7 @@ cut_into(const Trial *trial, int m, int radius, int narrower, Grouping *g)
 
 /* Tries m groups that find every pair. */
 static void
-try_exact(Trial *trial, int m)
+try_exact(JoinTrial *trial, int m)
 {
 	int sum = trial->join->h + 1;
 	JoinPlan plan = {.groups = m, .radius = sum / m - 1, .one_more = sum % m, .recall = 1};
@@ -357,7 +358,7 @@ try_exact(Trial *trial, int m)
 
 	for (int narrower = 0; narrower <= NARROWER_MAX; narrower++)
 		if (cut_into(trial, m, most, narrower, &plan.grouping))
-			keep_cheaper(trial, plan);
+			join_plan_keep_cheaper(trial, plan);
 }
 
 /* ---- Recall below 1 ----------------------------------------------------- */
@@ -386,7 +387,7 @@ chance_in_radius(int k, int h, int width, int radius)
 
 /* Tries the fewest of m groups that find a pair at distance h with the recall required. */
 static void
-try_probable(Trial *trial, int m, int radius)
+try_probable(JoinTrial *trial, int m, int radius)
 {
 	const SymbolJoin *join = trial->join;
 	JoinPlan plan = {.radius = radius};
@@ -402,14 +403,14 @@ try_probable(Trial *trial, int m, int radius)
 		return;
 	plan.groups = groups < 1 ? 1 : (int) groups;
 	plan.recall = 1 - pow(missed, plan.groups);
-	keep_cheaper(trial, plan);
+	join_plan_keep_cheaper(trial, plan);
 }
 
 /* ---- Documents that are similar ----------------------------------------- */
 
 static void
-find_buckets(const JoinPlan *plan, int group, const uint8_t *const *document, int count,
-			 uint32_t *bucket)
+plan_find_buckets(const JoinPlan *plan, int group, const uint8_t *const *document, int count,
+				  uint32_t *bucket)
 {
 	for (int i = 0; i < count; i++)
 		bucket[i] = group_bucket(&plan->grouping, group, document[i]);
@@ -417,7 +418,7 @@ find_buckets(const JoinPlan *plan, int group, const uint8_t *const *document, in
 
 /* Adds what each sampled pair costs that is within the radius in a group. */
 static void
-add_meetings(const Trial *trial, int group, double cost[SAMPLE][SAMPLE])
+add_meetings(const JoinTrial *trial, int group, double cost[SAMPLE][SAMPLE])
 {
 	const JoinSample *sample = &trial->sample;
 	const JoinPlan *plan = &trial->best;
@@ -427,8 +428,8 @@ add_meetings(const Trial *trial, int group, double cost[SAMPLE][SAMPLE])
 	uint32_t left[SAMPLE];
 	uint32_t right[SAMPLE];
 
-	find_buckets(plan, group, sample->left, sample->lefts, left);
-	find_buckets(plan, group, sample->right, sample->rights, right);
+	plan_find_buckets(plan, group, sample->left, sample->lefts, left);
+	plan_find_buckets(plan, group, sample->right, sample->rights, right);
 	for (int i = 0; i < sample->lefts; i++)
 		for (int j = sample_first(sample, i); j < sample->rights; j++)
 			if (count_symbols(left[i] ^ right[j], trial->join->b) <= radius)
@@ -463,7 +464,7 @@ sum_of_most(double *value, int count, int without)
  * once.  A few similar pairs may be in a sample by chance.
  */
 static double
-cost_of_meetings(const Trial *trial)
+cost_of_meetings(const JoinTrial *trial)
 {
 	double cost[SAMPLE][SAMPLE] = {{0}};
 
@@ -476,7 +477,7 @@ cost_of_meetings(const Trial *trial)
 /* ---- The best plan ------------------------------------------------------ */
 
 static void
-try_groups(Trial *trial)
+try_groups(JoinTrial *trial)
 {
 	int most = Min(trial->join->k, GROUPS_MAX);
 
@@ -489,7 +490,7 @@ try_groups(Trial *trial)
 
 /* Returns what any plan with groups costs at least: to sort the documents by each of the fewest groups. */
 static double
-least_cost_of_groups(const Trial *trial)
+least_cost_of_groups(const JoinTrial *trial)
 {
 	double groups = trial->join->recall < 1 ? 1 : ceil((trial->join->h + 1.0) / (RADIUS_MAX + 1));
 
@@ -508,7 +509,7 @@ JoinPlan
 join_plan(const SymbolJoin *join)
 {
 	JoinPlan every_pair;
-	Trial trial;
+	JoinTrial trial;
 
 	set_sizes(&trial, join);
 	sample_take(join, &trial.sample);

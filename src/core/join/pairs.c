@@ -2,7 +2,7 @@
  * pairs.c: joins of documents, of both kinds, in memory and by way of files.
  *
  * Signatures are joined by join.c, by way of files (spread.c) if memory does not hold them; sets
- * are joined by sets.c, by way of files (set_spread.c) if memory does not hold them.  Evidence
+ * are joined by set_join.c, by way of files (set_spread.c) if memory does not hold them.  Evidence
  * that is kept judges pairs where they are taken, since only that process has it; evidence that is
  * read, where they are found.
  */

@@ -19,7 +19,7 @@
 #ifndef NEARDUP_JOIN_PAIRS_H
 #define NEARDUP_JOIN_PAIRS_H
 
-#include "join/sets.h"
+#include "join/set_join.h"
 #include "join/stats.h"
 #include "sketch/bag.h"
 #include "sketch/signature.h"

@@ -234,7 +234,7 @@ set_elements_count(SetElements *elements, const Bag *bag, bool of_right, uint32_
 
 /* Counts the bags and the sources of all elements. */
 static SetElements
-count_elements(const SetJoin *join, const SetItems *items)
+set_count_elements(const SetJoin *join, const SetItems *items)
 {
 	SetElements elements;
 	size_t occurrences = 0;
@@ -331,7 +331,8 @@ set_items_room(const SetJoin *join, SetItems *items, uint32_t documents, size_t 
 
 /* Allocates the items: the occurrences of elements that have a rank. */
 static void
-make_room(const SetJoin *join, SetItems *items, const SetElements *elements, const uint32_t *rank)
+set_make_room(const SetJoin *join, SetItems *items, const SetElements *elements,
+			  const uint32_t *rank)
 {
 	size_t places = 0;
 
@@ -374,7 +375,7 @@ make_items(const SetJoin *join, SetItems *items, const SetElements *elements, co
 	for (uint32_t d = 0; d < items->documents; d++)
 		most = Max(most, bag_of(join, items->document + d)->count);
 	key = host_alloc(most * sizeof(uint64_t));
-	make_room(join, items, elements, rank);
+	set_make_room(join, items, elements, rank);
 	for (uint32_t d = 0; d < items->documents; d++)
 	{
 		SetDocument *document = items->document + d;
@@ -400,7 +401,7 @@ set_items_make(const SetJoin *join, SetItems *items)
 	if ((uint64_t) join->left_count + (join->right ? join->right_count : 0) >= UINT32_MAX)
 		return false;
 	set_documents_make(join, items);
-	elements = count_elements(join, items);
+	elements = set_count_elements(join, items);
 	next = count_ranks(join, items, &elements);
 	ranks = next[(size_t) items->documents + 1];
 	items->ranks = ranks < NO_RANK ? (uint32_t) ranks : 0;

@@ -1,11 +1,11 @@
 /*
- * set_items.h: bags prepared for the join (set_items.c, for sets.c).
+ * set_items.h: bags prepared for the join (set_items.c, for set_join.c).
  */
 #ifndef NEARDUP_JOIN_SET_ITEMS_H
 #define NEARDUP_JOIN_SET_ITEMS_H
 
 #include "base/table.h"
-#include "join/sets.h"
+#include "join/set_join.h"
 
 /* A bag that is not empty. */
 typedef struct SetDocument

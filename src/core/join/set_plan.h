@@ -1,5 +1,5 @@
 /*
- * set_plan.h: bags prepared for the join, with their lists (set_plan.c, for sets.c).
+ * set_plan.h: bags prepared for the join, with their lists (set_plan.c, for set_join.c).
  *
  * The lists do not change while documents are compared, so parts of the documents can be
  * joined by processes that share a plan.

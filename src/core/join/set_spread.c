@@ -184,7 +184,7 @@ count_part(SetSpread *spread, uint32_t p)
 
 /* Ranks the elements by the number of their sets.  Returns false if there are too many. */
 static bool
-rank_elements(SetSpread *spread)
+set_spread_rank_elements(SetSpread *spread)
 {
 	size_t most = (size_t) spread->all.documents + 1;
 	uint64_t ranks = 0;
@@ -428,7 +428,7 @@ set_spread_run(const SetJoin *join, const DocumentList *left, const DocumentList
 	spread.join.right = left == right ? NULL : &none;
 	order_documents(&spread);
 	spread_elements(&spread);
-	if (!rank_elements(&spread))
+	if (!set_spread_rank_elements(&spread))
 		set_refuse_size();
 	merge_parts(&spread);
 	goes_on = join_blocks(&spread);

@@ -219,7 +219,7 @@ begin_group(Spread *spread)
 
 /* Ends the present group and begins the next one; false if there is none. */
 static bool
-next_group(Spread *spread)
+spread_next_group(Spread *spread)
 {
 	const SymbolJoin *whole = &spread->whole->symbols;
 
@@ -245,7 +245,7 @@ next_left(Spread *spread)
 	while (left->file >> spread->bits > 0 || left->from >= spread->list[0].count[left->file])
 	{
 		*left = (Piece){.file = left->file + 1};
-		if (left->file >> spread->bits > 0 && !next_group(spread))
+		if (left->file >> spread->bits > 0 && !spread_next_group(spread))
 			return false;
 	}
 	report_progress(spread, 1, left->file);
@@ -333,7 +333,7 @@ begin_list(Spread *spread, int l)
 
 /* Closes the files, and frees what the join has allocated. */
 static void
-end_spread(Spread *spread)
+spread_end(Spread *spread)
 {
 	for (int l = 0; l < (spread->self ? 1 : 2); l++)
 	{
@@ -356,7 +356,7 @@ join_pieces(Spread *spread)
 	bool goes_on = true;
 
 	spread->group = -1;
-	if (!next_group(spread))
+	if (!spread_next_group(spread))
 		return true;
 	/* The first left piece comes next. */
 	spread->left.from = -spread->most;
@@ -399,6 +399,6 @@ spread_run(const SpreadJoin *join)
 	spread.join.progress = NULL;
 	spread.join.next = next_slice;
 	goes_on = join_pieces(&spread);
-	end_spread(&spread);
+	spread_end(&spread);
 	return goes_on;
 }

@@ -251,7 +251,7 @@ overlap_of(const Bag *x, const Bag *y)
 
 /* Returns the lesser frequency of an element that both bags have. */
 OVERLAP_INLINE uint64_t
-lesser_frequency(void *state, size_t i, size_t j)
+bag_lesser_frequency(void *state, size_t i, size_t j)
 {
 	const BagPair *pair = state;
 
@@ -265,7 +265,7 @@ append_common(void *state, size_t i, size_t j)
 	BagPair *pair = state;
 
 	pair->both.element[pair->both.count] = pair->x->element[i];
-	pair->both.frequency[pair->both.count++] = (uint32_t) lesser_frequency(state, i, j);
+	pair->both.frequency[pair->both.count++] = (uint32_t) bag_lesser_frequency(state, i, j);
 	return 0;
 }
 
@@ -375,7 +375,7 @@ bag_shared(const Bag *x, const Bag *y, bool multiset)
 	Overlap o = overlap_of(x, y);
 
 	if (multiset && x->frequency != NULL && y->frequency != NULL)
-		return overlap_sum(&o, overlap_key_signed, lesser_frequency, &pair);
+		return overlap_sum(&o, overlap_key_signed, bag_lesser_frequency, &pair);
 	return overlap_count(&o, 0, overlap_key_signed);
 }
 

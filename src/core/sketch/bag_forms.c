@@ -13,7 +13,7 @@
 
 /* Returns how many elements a text can have at most: one more than it has commas. */
 static size_t
-count_elements(const char *text)
+bag_count_elements(const char *text)
 {
 	size_t count = 1;
 
@@ -103,7 +103,7 @@ bag_parse(FormReader *reader, uint8_t *version, SchemeId *scheme, Bag *bag)
 	host_check_interrupts();
 	if (!read_recipe(reader, version, scheme) || !read_char(reader, '{'))
 		return false;
-	room = count_elements(reader->at);
+	room = bag_count_elements(reader->at);
 	*bag = (Bag){.element = host_alloc(room * sizeof(int64_t)),
 				 .frequency = host_alloc(room * sizeof(uint32_t))};
 	if (read_elements(reader, bag))

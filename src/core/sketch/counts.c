@@ -188,17 +188,17 @@ counts_finish_share(ElementCounts *counts)
 /* ---- Weights ------------------------------------------------------------------- */
 
 /* An element that may become an entry. */
-typedef struct Candidate
+typedef struct CountedElement
 {
 	uint32_t key;
 	uint32_t count;
-} Candidate;
+} CountedElement;
 
 /* A SortKey: the more documents have an element, the earlier. */
 static inline uint64_t
 key_by_count(const void *record)
 {
-	const Candidate *candidate = record;
+	const CountedElement *candidate = record;
 
 	return (uint64_t) (UINT32_MAX - candidate->count) << 32 | candidate->key;
 }
@@ -207,16 +207,16 @@ key_by_count(const void *record)
 static inline uint64_t
 key_by_key(const void *record)
 {
-	const Candidate *candidate = record;
+	const CountedElement *candidate = record;
 
 	return (uint64_t) candidate->key << 32 | (UINT32_MAX - candidate->count);
 }
 
 /* Returns all elements that weigh less than WEIGHT_MAX, in any order; *count is their number. */
-static Candidate *
+static CountedElement *
 candidates_of(const ElementCounts *counts, double share, size_t *count)
 {
-	Candidate *candidate = host_alloc(counts->table.count * sizeof(Candidate) + 1);
+	CountedElement *candidate = host_alloc(counts->table.count * sizeof(CountedElement) + 1);
 
 	*count = 0;
 	for (size_t i = 0; i < counts->table.count; i++)
@@ -224,14 +224,14 @@ candidates_of(const ElementCounts *counts, double share, size_t *count)
 		host_check_interrupts_at(i);
 		if (weight_of_count(counts->count[i], counts->documents, share) < WEIGHT_MAX)
 			candidate[(*count)++] =
-				(Candidate){weight_key(mix64(counts->element[i])), counts->count[i]};
+				(CountedElement){weight_key(mix64(counts->element[i])), counts->count[i]};
 	}
 	return candidate;
 }
 
 /* Returns how many elements at the start, the most frequent ones, weigh nothing. */
 static size_t
-count_left_out(const ElementCounts *counts, const Candidate *candidate, size_t candidates,
+count_left_out(const ElementCounts *counts, const CountedElement *candidate, size_t candidates,
 			   double share)
 {
 	size_t count = 0;
@@ -252,16 +252,16 @@ counts_finish(ElementCounts *counts, uint32_t entries, double share, uint32_t **
 			  uint8_t **weight)
 {
 	size_t candidates;
-	Candidate *candidate;
+	CountedElement *candidate;
 	uint32_t count = 0;
 
 	table_end(&counts->table);
 	host_free(counts->last);
 	candidate = candidates_of(counts, share, &candidates);
-	sort_records(candidate, candidates, sizeof(Candidate), key_by_count);
+	sort_records(candidate, candidates, sizeof(CountedElement), key_by_count);
 	candidates =
 		Min(candidates, count_left_out(counts, candidate, candidates, share) + (size_t) entries);
-	sort_records(candidate, candidates, sizeof(Candidate), key_by_key);
+	sort_records(candidate, candidates, sizeof(CountedElement), key_by_key);
 	*key = host_alloc(candidates * sizeof(uint32_t) + 1);
 	*weight = host_alloc(candidates + 1);
 	for (size_t i = 0; i < candidates; i++)

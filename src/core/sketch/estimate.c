@@ -12,7 +12,7 @@
 #include "base/hash.h"
 
 static inline double
-estimate(double full, double step, int d)
+estimate_share(double full, double step, int d)
 {
 	return (full - d * step) / full;
 }
@@ -24,9 +24,9 @@ radius(double full, double step, int most, double t)
 	double guess = full * (1 - t) / step;
 	int d = (int) Min(guess, most);
 
-	while (d > 0 && estimate(full, step, d) < t)
+	while (d > 0 && estimate_share(full, step, d) < t)
 		d--;
-	while (d < most && estimate(full, step, d + 1) >= t)
+	while (d < most && estimate_share(full, step, d + 1) >= t)
 		d++;
 	return d;
 }
@@ -41,7 +41,7 @@ minhash_resemblance(int k, int b, int d)
 {
 	double values = (double) (UINT64_C(1) << b);
 
-	return estimate(k * (values - 1), values, d);
+	return estimate_share(k * (values - 1), values, d);
 }
 
 /* Returns the largest d whose minhash_resemblance is at least t, in (0, 1]. */
@@ -57,7 +57,7 @@ minhash_radius(int k, int b, double t)
 double
 simhash_similarity(int f, int d)
 {
-	return estimate(f, 1, d);
+	return estimate_share(f, 1, d);
 }
 
 /* Returns the largest d for which (f - d) / f is at least t, in (0, 1]. */

@@ -36,7 +36,7 @@ lexicon_weighed_scheme(SchemeId scheme, uint64_t digest)
 
 /* Allocates room for the entries. */
 static void
-make_room(LexiconParts *lexicon)
+lexicon_make_room(LexiconParts *lexicon)
 {
 	lexicon->key = host_alloc(lexicon->count * sizeof(uint32_t) + 1);
 	lexicon->weight = host_alloc(lexicon->count + 1);
@@ -122,7 +122,7 @@ lexicon_parse(FormReader *reader, LexiconParts *lexicon)
 	lexicon->count = count_entries(reader->at);
 	if (lexicon->count > LEXICON_ENTRIES_MAX)
 		return read_invalid(reader, "It has more than %d entries.", LEXICON_ENTRIES_MAX);
-	make_room(lexicon);
+	lexicon_make_room(lexicon);
 	return read_entries(reader, lexicon) || give_up(lexicon);
 }
 
@@ -171,7 +171,7 @@ lexicon_receive(FormReader *reader, LexiconParts *lexicon)
 	if (lexicon->count > LEXICON_ENTRIES_MAX ||
 		(size_t) (reader->end - reader->at) != lexicon->count * (sizeof(uint32_t) + 1))
 		return read_invalid(reader, "The length does not fit the number of entries.");
-	make_room(lexicon);
+	lexicon_make_room(lexicon);
 	for (uint32_t i = 0; i < lexicon->count; i++)
 		lexicon->key[i] = (uint32_t) receive_number(reader, 4);
 	receive_bytes(reader, lexicon->weight, lexicon->count);

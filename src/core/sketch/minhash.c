@@ -325,22 +325,22 @@ fill_empty_bins(Sketcher *s, const uint64_t *element, size_t n)
 }
 
 /* The least of many elements, which come in any order. */
-typedef struct Least
+typedef struct LeastElements
 {
 	uint64_t element[2 * SAMPLED];
 	size_t count;
-} Least;
+} LeastElements;
 
 /* Sorts the elements, and keeps the least of them. */
 static void
-cut_least(Least *least)
+cut_least(LeastElements *least)
 {
 	sort_records(least->element, least->count, sizeof(uint64_t), sort_key_unsigned);
 	least->count = Min(least->count, SAMPLED);
 }
 
 static void
-add_to_least(Least *least, const uint64_t *element, size_t n)
+add_to_least(LeastElements *least, const uint64_t *element, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 	{
@@ -355,7 +355,7 @@ add_to_least(Least *least, const uint64_t *element, size_t n)
 static void
 take_later_rounds(Sketcher *s, const uint64_t *element, size_t n, size_t steps)
 {
-	Least least = {.count = 0};
+	LeastElements least = {.count = 0};
 
 	for (uint32_t round = 1; round <= s->last_round && !is_full(s); round++)
 	{
@@ -447,7 +447,7 @@ static void
 sketch_many_copies(const Copies *copies, int k, uint32_t *symbols)
 {
 	Sketcher s;
-	Least least = {.count = 0};
+	LeastElements least = {.count = 0};
 	CopiesPlace place = {0};
 	uint64_t batch[LANES];
 	size_t count;

@@ -27,7 +27,7 @@ typedef struct SignatureHeader
 #define SIGNATURE_EMPTY 0x10   /* of the empty set: all symbols are zero; similar to nothing */
 #define SIGNATURE_COUNTED 0x20 /* the cardinality is known (minhash only) */
 #define SIGNATURE_SET \
-	0x40 /* in an index: a set, of which the symbols are a record (index/sets.h) */
+	0x40 /* in an index: a set, of which the symbols are a record (store/sets.h) */
 
 /* The k of a set in an index; b is 1. */
 #define SET_SYMBOLS 256

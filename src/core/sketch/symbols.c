@@ -28,7 +28,7 @@ simhash_shape_is_valid(int64_t f)
 }
 
 static inline void
-put_big_endian(uint8_t *out, uint32_t value)
+symbol_put_big_endian(uint8_t *out, uint32_t value)
 {
 	out[0] = (uint8_t) (value >> 24);
 	out[1] = (uint8_t) (value >> 16);
@@ -118,7 +118,7 @@ minhash_pack(const uint32_t *symbols, int k, int b, uint8_t *packed)
 		pack_lowest_bits(symbols, k, packed);
 	else if (b == 32)
 		for (int i = 0; i < k; i++)
-			put_big_endian(packed + 4 * i, symbols[i]);
+			symbol_put_big_endian(packed + 4 * i, symbols[i]);
 	else
 	{
 		uint32_t some[64];
@@ -164,14 +164,14 @@ minhash_union(const uint8_t *x, const uint8_t *y, int k, uint8_t *packed)
 		uint32_t a = symbol_at(x, 32, i);
 		uint32_t b = symbol_at(y, 32, i);
 
-		put_big_endian(packed + 4 * (size_t) i, Min(a, b));
+		symbol_put_big_endian(packed + 4 * (size_t) i, Min(a, b));
 	}
 }
 
 /* ---- Distance --------------------------------------------------------------- */
 
 static inline uint64_t
-load_word(const uint8_t *at)
+symbol_load_word(const uint8_t *at)
 {
 	uint64_t word;
 
@@ -192,7 +192,7 @@ load_last(const uint8_t *end, size_t bytes, bool long_enough)
 	uint64_t word = 0;
 
 	if (long_enough)
-		return load_word(end - 8) & load_word(ones + bytes);
+		return symbol_load_word(end - 8) & symbol_load_word(ones + bytes);
 	for (size_t i = 1; i <= bytes; i++)
 		word = word << 8 | end[-(ptrdiff_t) i];
 	return word;
@@ -207,7 +207,7 @@ distance_of_bytes(const uint8_t *x, const uint8_t *y, size_t bytes, int b)
 	int distance = 0;
 
 	for (size_t i = 0; i < words; i++)
-		distance += count_symbols(load_word(x + 8 * i) ^ load_word(y + 8 * i), b);
+		distance += count_symbols(symbol_load_word(x + 8 * i) ^ symbol_load_word(y + 8 * i), b);
 	if (last > 0)
 		distance += count_symbols(load_last(x + bytes, last, words > 0) ^
 									  load_last(y + bytes, last, words > 0),

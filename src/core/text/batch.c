@@ -16,7 +16,7 @@ batch_begin(Batch *batch, const char *utf8, bool placed, TokenSink sink, void *s
 	batch->fill = batch->edges = 0;
 	batch->alone = false;
 	batch->source = (const uint8_t *) utf8;
-	batch->place = placed ? host_alloc(batch->room * sizeof(Place)) : NULL;
+	batch->place = placed ? host_alloc(batch->room * sizeof(SourceRange)) : NULL;
 }
 
 /* Gives the finished units to the sink, and moves an open one to the front. */
@@ -34,7 +34,7 @@ give_units(Batch *batch)
 	if (keep_from > 0)
 		memmove(batch->bytes, batch->bytes + keep_from, batch->fill);
 	if (batch->place && keep_from > 0)
-		memmove(batch->place, batch->place + keep_from, batch->fill * sizeof(Place));
+		memmove(batch->place, batch->place + keep_from, batch->fill * sizeof(SourceRange));
 	host_check_interrupts();
 }
 
@@ -50,7 +50,7 @@ batch_flush(Batch *batch)
 	give_units(batch);
 	needed = batch->fill + STEP_BYTES + TOKEN_SLACK;
 	if (batch->place)
-		batch->place = host_grow(batch->place, &room, needed, sizeof(Place));
+		batch->place = host_grow(batch->place, &room, needed, sizeof(SourceRange));
 	batch->bytes = host_grow(batch->bytes, &batch->room, needed, 1);
 }
 

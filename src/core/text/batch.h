@@ -28,7 +28,7 @@ typedef struct Batch
 	uint32_t edges; /* odd while a unit is open */
 	bool alone;     /* the open token is one character and its marks */
 	const uint8_t *source;
-	Place *place; /* of each of bytes; NULL: nobody asks */
+	SourceRange *place; /* of each of bytes; NULL: nobody asks */
 	uint32_t edge[BATCH_EDGES + STEP_EDGES];
 } Batch;
 
@@ -58,7 +58,7 @@ close_unit(Batch *batch)
 
 /* Makes room for one more step. */
 static inline void
-make_room(Batch *batch)
+batch_make_room(Batch *batch)
 {
 	if (batch->fill >= BATCH_BYTES || batch->edges >= BATCH_EDGES)
 		batch_flush(batch);

@@ -56,7 +56,7 @@ chunks_of_text(const char *utf8, size_t length, bool placed, TokenSink sink, voi
 		uint32_t before;
 		size_t taken;
 
-		make_room(&c);
+		batch_make_room(&c);
 		before = c.fill;
 		taken = put_piece(&c, in, end - in);
 		if (placed)

@@ -80,10 +80,10 @@ extern size_t shortest_piece(const uint8_t *in, size_t length);
 
 /* Notes bytes [start, start + length) of a text as the place of bytes [from, to). */
 static inline void
-set_places(Place *place, uint32_t from, uint32_t to, size_t start, size_t length)
+set_places(SourceRange *place, uint32_t from, uint32_t to, size_t start, size_t length)
 {
 	for (uint32_t i = from; i < to; i++)
-		place[i] = (Place){(uint32_t) start, (uint32_t) (start + length)};
+		place[i] = (SourceRange){(uint32_t) start, (uint32_t) (start + length)};
 }
 
 /* ---- Units ------------------------------------------------------------- */

@@ -62,7 +62,7 @@ find_after(const char *at, const char *end, const char *word)
 }
 
 static inline void
-put(Stripper *s, char c)
+markup_put(Stripper *s, char c)
 {
 	s->out[s->written++] = c;
 }
@@ -89,7 +89,7 @@ character_numbered(uint32_t number)
 
 /* Returns the value of a digit, or base if it is none. */
 static uint32_t
-digit_value(char c, uint32_t base)
+markup_digit_value(char c, uint32_t base)
 {
 	if (ascii_is_digit(c))
 		return (uint32_t) (c - '0');
@@ -100,14 +100,14 @@ digit_value(char c, uint32_t base)
 
 /* Reads digits at *at, as 0x110000 if the number is too large.  Returns false for none. */
 static bool
-read_number(const char **at, const char *end, uint32_t base, uint32_t *number)
+markup_read_number(const char **at, const char *end, uint32_t base, uint32_t *number)
 {
 	const char *start = *at;
 
 	*number = 0;
-	for (; *at < end && digit_value(**at, base) < base; (*at)++)
+	for (; *at < end && markup_digit_value(**at, base) < base; (*at)++)
 	{
-		*number = *number * base + digit_value(**at, base);
+		*number = *number * base + markup_digit_value(**at, base);
 		if (*number > 0x10FFFF)
 			*number = 0x110000;
 	}
@@ -130,7 +130,7 @@ read_entity(const char **at, const char *end)
 		bool hexadecimal = ++behind < end && ascii_lower(*behind) == 'x';
 
 		behind += hexadecimal;
-		if (!read_number(&behind, end, hexadecimal ? 16 : 10, &character))
+		if (!markup_read_number(&behind, end, hexadecimal ? 16 : 10, &character))
 			return 0;
 		character = character_numbered(character);
 	}
@@ -153,7 +153,7 @@ strip_entity(Stripper *s)
 	uint32_t character = read_entity(&s->at, s->end);
 
 	if (character == 0)
-		put(s, *s->at++);
+		markup_put(s, *s->at++);
 	else
 		s->written += utf8_encode(character, (uint8_t *) s->out + s->written);
 }
@@ -232,7 +232,7 @@ strip_tag(Stripper *s)
 
 	/* A tag that breaks a line leaves one blank, and none at the start. */
 	if (!is_inline(name, s->end) && s->written > 0 && !ascii_is_space(s->out[s->written - 1]))
-		put(s, ' ');
+		markup_put(s, ' ');
 	s->at = after_tag(name, s->end);
 	if (!closing && is_named(name, s->end, "script"))
 		skip_content(s, "</script");
@@ -268,7 +268,7 @@ strip_markup_at(Stripper *s)
 	else if (next == '!' || next == '?')
 		s->at = find_after(s->at, s->end, ">");
 	else
-		put(s, *s->at++);
+		markup_put(s, *s->at++);
 }
 
 /*
@@ -287,7 +287,7 @@ markup_strip(const char *in, size_t length, char *out)
 
 		host_check_interrupts();
 		while (s.at < stop && *s.at != '<' && *s.at != '&')
-			put(&s, *s.at++);
+			markup_put(&s, *s.at++);
 		if (s.at < stop && *s.at == '<')
 			strip_markup_at(&s);
 		else if (s.at < stop)

@@ -128,7 +128,7 @@ is_name(const char *word, size_t length, const char *name)
 
 /* Reads the next word as a number from 1 to most; returns 0 if it is none. */
 static int
-read_number(const char **at, const char *end, int most)
+scheme_read_number(const char **at, const char *end, int most)
 {
 	size_t length = next_word(at, end);
 	const char *word = *at - length;
@@ -214,8 +214,8 @@ read_lexicon(const char **at, const char *end, SchemeId *id)
 static bool
 read_spot(const char **at, const char *end, SchemeId *id)
 {
-	int distance = read_number(at, end, SPOT_MAX);
-	int chain = read_number(at, end, SPOT_MAX);
+	int distance = scheme_read_number(at, end, SPOT_MAX);
+	int chain = scheme_read_number(at, end, SPOT_MAX);
 	int variant = read_variant(at, end);
 
 	if (variant < 0)
@@ -236,7 +236,7 @@ read_arguments(int kind, const char **at, const char *end, SchemeId *id)
 		case NO_WIDTH:
 			return read_lexicon(at, end, id);
 		case WIDTH:
-			*id = SCHEME_ID(scheme_kinds[kind].kind, read_number(at, end, SCHEME_WIDTH_MAX));
+			*id = SCHEME_ID(scheme_kinds[kind].kind, scheme_read_number(at, end, SCHEME_WIDTH_MAX));
 			return read_lexicon(at, end, id);
 		case SPOT:
 			return read_spot(at, end, id);

@@ -74,7 +74,7 @@ roll(Shingler *s)
 }
 
 static inline void
-add_unit(Shingler *s, uint64_t hash)
+shingle_add_unit(Shingler *s, uint64_t hash)
 {
 	s->unit[s->width + s->fill++] = hash;
 	if (s->fill == UNITS_MAX)
@@ -143,7 +143,7 @@ add_tokens(void *state, const TokenBatch *batch)
 
 /* Adds the characters of a token as units. */
 static void
-add_token_characters(Shingler *s, const uint8_t *in, size_t length)
+shingle_add_token_characters(Shingler *s, const uint8_t *in, size_t length)
 {
 	const uint8_t *end = in + length;
 
@@ -153,11 +153,11 @@ add_token_characters(Shingler *s, const uint8_t *in, size_t length)
 		int bytes = 1;
 
 		if (*in < 0x80)
-			add_unit(s, s->ascii[*in]);
+			shingle_add_unit(s, s->ascii[*in]);
 		else
 		{
 			bytes = utf8_decode(in, end - in, &code_point);
-			add_unit(s, XXH3_64bits(in, bytes));
+			shingle_add_unit(s, XXH3_64bits(in, bytes));
 		}
 		in += bytes;
 	}
@@ -165,7 +165,7 @@ add_token_characters(Shingler *s, const uint8_t *in, size_t length)
 
 /* Adds characters as units, with a space between tokens; a TokenSink. */
 static void
-add_characters(void *state, const TokenBatch *batch)
+shingle_add_characters(void *state, const TokenBatch *batch)
 {
 	Shingler *s = state;
 
@@ -175,8 +175,8 @@ add_characters(void *state, const TokenBatch *batch)
 		const char *token = batch_token(batch, i, &length);
 
 		if (s->units + s->fill > 0)
-			add_unit(s, s->ascii[' ']);
-		add_token_characters(s, (const uint8_t *) token, length);
+			shingle_add_unit(s, s->ascii[' ']);
+		shingle_add_token_characters(s, (const uint8_t *) token, length);
 	}
 }
 
@@ -220,8 +220,8 @@ shingle_text(const char *utf8, size_t length, SchemeId scheme, HashSink sink, vo
 		return;
 	}
 	begin(&s, scheme, sink, state);
-	words_of_text(utf8, length, scheme, scheme_has_characters(scheme) ? add_characters : add_tokens,
-				  &s);
+	words_of_text(utf8, length, scheme,
+				  scheme_has_characters(scheme) ? shingle_add_characters : add_tokens, &s);
 	roll(&s);
 	/* A text of fewer units than the width is one shingle. */
 	if (s.units > 0 && s.units < s.width)

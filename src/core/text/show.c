@@ -55,7 +55,7 @@ join_tokens(void *state, const TokenBatch *batch)
 
 /* Starts without shingles, and with the text of all tokens or chunks. */
 static void
-begin(ShownShingles *shown, const char *utf8, size_t length, SchemeId scheme)
+show_begin(ShownShingles *shown, const char *utf8, size_t length, SchemeId scheme)
 {
 	memset(shown, 0, sizeof(*shown));
 	table_begin(&shown->table, 0);
@@ -229,7 +229,7 @@ shingles_to_show(const char *utf8, size_t length, SchemeId scheme, ShownShingles
 
 		return spots_to_show(utf8, length, &words, shown);
 	}
-	begin(shown, utf8, length, scheme);
+	show_begin(shown, utf8, length, scheme);
 	if (shown->length == 0 || shown->too_many)
 		return !shown->too_many;
 	finder.window = open_window(shown, scheme);
@@ -266,7 +266,7 @@ spots_to_show(const char *utf8, size_t length, const SpotWords *words, ShownShin
 	SpotFinder *finder;
 	Window w;
 
-	begin(shown, utf8, length, SCHEME_ID(SCHEME_WORD, 1));
+	show_begin(shown, utf8, length, SCHEME_ID(SCHEME_WORD, 1));
 	shown->of_spots = true;
 	if (shown->length == 0 || shown->too_many)
 		return !shown->too_many;

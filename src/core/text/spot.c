@@ -88,7 +88,7 @@ read_token(const char *utf8, size_t length, uint64_t *hash)
 
 /* Reads a number from 1 to SPOT_MAX, with blanks, and the character that must follow it. */
 static bool
-read_number(const char **at, const char *end, char after, uint8_t *number)
+spot_read_number(const char **at, const char *end, char after, uint8_t *number)
 {
 	int value = 0;
 
@@ -124,7 +124,8 @@ spot_words_add_antecedent(SpotWords *words, const char *utf8, size_t length)
 	{
 		const char *at = open + 1;
 
-		if (!read_number(&at, end, ',', &rule.distance) || !read_number(&at, end, ')', &rule.chain))
+		if (!spot_read_number(&at, end, ',', &rule.distance) ||
+			!spot_read_number(&at, end, ')', &rule.chain))
 			return false;
 		if (at != end)
 			return false;

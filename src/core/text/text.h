@@ -19,11 +19,11 @@
  * The bytes [start, end) of a text that a part of its normal form is made of: the fewest
  * characters that are normalised alike without their neighbours.
  */
-typedef struct Place
+typedef struct SourceRange
 {
 	uint32_t start;
 	uint32_t end;
-} Place;
+} SourceRange;
 
 /*
  * Tokens that follow each other in a text: token i is the normalised UTF-8 bytes
@@ -35,7 +35,7 @@ typedef struct TokenBatch
 	const uint8_t *bytes;
 	const uint32_t *edge;
 	size_t count;
-	const Place *place; /* of each of bytes; NULL unless they are asked for */
+	const SourceRange *place; /* of each of bytes; NULL unless they are asked for */
 } TokenBatch;
 
 #define TOKEN_SLACK 64

@@ -10,7 +10,7 @@
 
 /* Returns how many bits are set.  __builtin_popcountll would be a slow call without POPCNT. */
 static inline int
-count_bits(uint64_t bits)
+token_count_bits(uint64_t bits)
 {
 	bits -= bits >> 1 & UINT64_C(0x5555555555555555);
 	bits = (bits & UINT64_C(0x3333333333333333)) + (bits >> 2 & UINT64_C(0x3333333333333333));
@@ -26,7 +26,7 @@ static inline void
 put_block_edges(Batch *t, uint64_t word)
 {
 	uint64_t bits = word ^ (word << 1 | unit_is_open(t));
-	int count = count_bits(bits);
+	int count = token_count_bits(bits);
 	uint32_t *edge = t->edge + t->edges;
 
 	t->edges += count;
@@ -62,7 +62,7 @@ place_ascii(Batch *t, const uint8_t *in, int n)
 	uint32_t at = (uint32_t) (in - t->source);
 
 	for (int i = 0; i < n; i++)
-		t->place[t->fill + i] = (Place){at + i, at + i + 1};
+		t->place[t->fill + i] = (SourceRange){at + i, at + i + 1};
 }
 
 /* Copies a character; a call of memcpy would take longer. */
@@ -80,7 +80,7 @@ copy_character(uint8_t *to, const uint8_t *utf8, int length)
 
 /* Adds a normalised character. */
 static inline void
-put_character(Batch *t, const uint8_t *utf8, int length, CharClass class)
+token_put_character(Batch *t, const uint8_t *utf8, int length, CharClass class)
 {
 	if (class == CHAR_SEPARATOR || class == CHAR_ALONE || (class == CHAR_WORD && t->alone))
 		close_unit(t);
@@ -101,13 +101,13 @@ put_normalised(Batch *t, const uint32_t *characters, int count)
 		uint8_t utf8[4];
 		int bytes = utf8_encode(characters[i], utf8);
 
-		put_character(t, utf8, bytes, CHAR_CLASS(char_info(characters[i])));
+		token_put_character(t, utf8, bytes, CHAR_CLASS(char_info(characters[i])));
 	}
 }
 
 /* Normalises the piece at in and adds it; returns how many bytes it has. */
 static size_t
-put_piece(Batch *t, const uint8_t *in, size_t length)
+token_put_piece(Batch *t, const uint8_t *in, size_t length)
 {
 	uint32_t result[PIECE_RESULT_MAX];
 	int count;
@@ -289,7 +289,7 @@ take_any_characters(Batch *t, const uint8_t *in, const uint8_t *end, bool after_
 	if (after_word && !is_boundary(here))
 	{
 		untake_ascii(t);
-		in += put_piece(t, in - 1, end - in + 1) - 1;
+		in += token_put_piece(t, in - 1, end - in + 1) - 1;
 		here = decode(in, end);
 	}
 	for (;;)
@@ -297,11 +297,11 @@ take_any_characters(Batch *t, const uint8_t *in, const uint8_t *end, bool after_
 		unsigned kept;
 		uint32_t before;
 
-		make_room(t);
+		batch_make_room(t);
 		in = take_stable(t, in, end, &here, placed);
 		if (!is_in_run(here, in, end))
 			break;
-		make_room(t);
+		batch_make_room(t);
 		before = t->fill;
 		kept = kept_place(here.code_point);
 		if (kept < KEPT_FORMS && is_boundary(decode(in + here.length, end)))
@@ -312,7 +312,7 @@ take_any_characters(Batch *t, const uint8_t *in, const uint8_t *end, bool after_
 			in += here.length;
 		}
 		else
-			in += put_piece(t, in, end - in);
+			in += token_put_piece(t, in, end - in);
 		here = decode(in, end);
 	}
 	if (t->alone)
@@ -372,7 +372,7 @@ tokenize(const char *utf8, size_t length, bool placed, TokenSink sink, void *sta
 	{
 		size_t left = end - in;
 
-		make_room(&t);
+		batch_make_room(&t);
 		in = take_block(&t, in, end, left < ASCII_BLOCK ? (int) left : ASCII_BLOCK);
 	}
 	batch_end(&t);

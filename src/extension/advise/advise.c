@@ -19,7 +19,7 @@
  * verdicts, and the most texts of the sample.
  */
 void
-find_pairs_of_arguments(FunctionCallInfo fcinfo, int judged, int most, Pairs *pairs)
+find_pairs_of_arguments(FunctionCallInfo fcinfo, int judged, int most, CorpusPairs *pairs)
 {
 	Corpus *corpus = palloc(sizeof(Corpus));
 
@@ -41,12 +41,12 @@ find_pairs_of_arguments(FunctionCallInfo fcinfo, int judged, int most, Pairs *pa
 /* ---- What to type ---------------------------------------------------------------- */
 
 /* What statements are made of. */
-typedef struct Call
+typedef struct Statement
 {
 	const char *schema; /* of the extension's functions, with a dot; empty if it is searched */
 	const char *texts;  /* what to select an id and a body from */
 	Oid id_type;
-} Call;
+} Statement;
 
 /* Returns the schema to write before functions of the extension. */
 static const char *
@@ -69,7 +69,7 @@ texts_of(const Corpus *corpus)
 
 /* Returns the query of ids and the sets that a candidate compares. */
 static const char *
-sets_query(const Call *call, const Candidate *candidate)
+sets_query(const Statement *call, const Candidate *candidate)
 {
 	const char *scheme = scheme_names[candidate->scheme];
 	const char *set = psprintf("%sto_shingles(body, '%s')", call->schema, scheme);
@@ -84,7 +84,7 @@ sets_query(const Call *call, const Candidate *candidate)
 
 /* Returns the statement that reports a candidate's pairs. */
 static const char *
-statement_of(const Call *call, const Outlook *outlook)
+statement_of(const Statement *call, const Outlook *outlook)
 {
 	const Candidate *candidate = &candidates[outlook->candidate];
 
@@ -113,7 +113,7 @@ set_estimate(Datum *values, bool *nulls, const Estimate *estimate, bool known)
 }
 
 static void
-put_outlook(ReturnSetInfo *result, const Call *call, const Outlook *outlook, bool judged)
+put_outlook(ReturnSetInfo *result, const Statement *call, const Outlook *outlook, bool judged)
 {
 	const Candidate *candidate = &candidates[outlook->candidate];
 	Datum values[COLUMNS];
@@ -146,7 +146,7 @@ compare_outlooks(const void *x, const void *y)
 
 /* Puts a row for each candidate that has a threshold. */
 static void
-put_judged(ReturnSetInfo *result, const Call *call, Pairs *pairs, double least_precision)
+put_judged(ReturnSetInfo *result, const Statement *call, CorpusPairs *pairs, double least_precision)
 {
 	Outlook outlook[CANDIDATES];
 	int count = 0;
@@ -162,7 +162,7 @@ put_judged(ReturnSetInfo *result, const Call *call, Pairs *pairs, double least_p
 
 /* Puts the row of the candidate for texts of this length, and says what it is worth. */
 static void
-put_unjudged(ReturnSetInfo *result, const Call *call, const Pairs *pairs)
+put_unjudged(ReturnSetInfo *result, const Statement *call, const CorpusPairs *pairs)
 {
 	Outlook outlook;
 	bool gap = gap_find(pairs, &outlook);
@@ -187,8 +187,8 @@ neardup_advise(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	double least_precision;
-	Call call = {.schema = schema_to_write(fcinfo->flinfo->fn_oid)};
-	Pairs pairs;
+	Statement call = {.schema = schema_to_write(fcinfo->flinfo->fn_oid)};
+	CorpusPairs pairs;
 
 	check_not_null(fcinfo, 2, "least_precision");
 	least_precision = PG_GETARG_FLOAT8(2);

@@ -118,7 +118,7 @@ pair_step(const AdvicePair *pair, int candidate)
 	return pair->similarity[candidate] * GRID / SIMILARITY_UNITS;
 }
 
-typedef struct Pairs
+typedef struct CorpusPairs
 {
 	const Corpus *corpus;
 	size_t count;
@@ -128,9 +128,9 @@ typedef struct Pairs
 	bool *same;       /* verdicts on them */
 	uint32 judged_count;
 	double reported[CANDIDATES][GRID + 1]; /* pairs of all texts that a threshold reports */
-} Pairs;
+} CorpusPairs;
 
-extern void pairs_find(Pairs *pairs, Corpus *corpus);
+extern void pairs_find(CorpusPairs *pairs, Corpus *corpus);
 
 /* ---- What verdicts say (model.c) ------------------------------------------------ */
 
@@ -154,7 +154,7 @@ typedef struct Model
 	Sums all; /* of all pairs */
 } Model;
 
-extern void model_fit(Model *model, Pairs *pairs);
+extern void model_fit(Model *model, CorpusPairs *pairs);
 
 /* An estimate and its 95 % interval. */
 typedef struct Estimate
@@ -176,15 +176,16 @@ typedef struct Outlook
 	Estimate f1;
 } Outlook;
 
-extern bool model_outlook(const Model *model, const Pairs *pairs, int candidate,
+extern bool model_outlook(const Model *model, const CorpusPairs *pairs, int candidate,
 						  double least_precision, Outlook *outlook);
 
 /* ---- Arguments of both functions (advise.c) --------------------------------------- */
 
-extern void find_pairs_of_arguments(FunctionCallInfo fcinfo, int judged, int most, Pairs *pairs);
+extern void find_pairs_of_arguments(FunctionCallInfo fcinfo, int judged, int most,
+									CorpusPairs *pairs);
 
 /* ---- Without verdicts (gap.c) ---------------------------------------------------- */
 
-extern bool gap_find(const Pairs *pairs, Outlook *outlook);
+extern bool gap_find(const CorpusPairs *pairs, Outlook *outlook);
 
 #endif

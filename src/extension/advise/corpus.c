@@ -223,17 +223,17 @@ corpus_add(Corpus *corpus, CorpusText *text, const Utf8Text *utf8)
 /* ---- The query ------------------------------------------------------------------- */
 
 /* The least of the shingles in two random orders. */
-typedef struct Least
+typedef struct LeastShingles
 {
 	uint64 first;
 	uint64 second;
-} Least;
+} LeastShingles;
 
 /* A HashSink. */
 static void
 take_least(void *state, const uint64_t *hashes, size_t count)
 {
-	Least *least = state;
+	LeastShingles *least = state;
 
 	for (size_t i = 0; i < count; i++)
 	{
@@ -243,22 +243,22 @@ take_least(void *state, const uint64_t *hashes, size_t count)
 }
 
 /* Reads the rows of the query. */
-typedef struct Reader
+typedef struct CorpusReader
 {
 	Corpus *corpus;
 	Oid id_type;
 	FmgrInfo output; /* function of the id */
 	uint64 row;
-} Reader;
+} CorpusReader;
 
 /* A RowSink.  A text without shingles, as without letters and digits, is left out. */
 static bool
 take_row(void *state, const Datum *values, const bool *nulls)
 {
-	Reader *reader = state;
+	CorpusReader *reader = state;
 	Corpus *corpus = reader->corpus;
 	CorpusText text = {.row = ++reader->row};
-	Least least = {PG_UINT64_MAX, PG_UINT64_MAX};
+	LeastShingles least = {PG_UINT64_MAX, PG_UINT64_MAX};
 	MemoryContext old;
 	Utf8Text utf8;
 
@@ -292,7 +292,7 @@ take_row(void *state, const Datum *values, const bool *nulls)
 
 /* Prepares a query of an id and a text; notes what the id is. */
 static SPIPlanPtr
-prepare(Reader *reader, const char *query)
+prepare(CorpusReader *reader, const char *query)
 {
 	SPIPlanPtr plan = query_prepare("query", query, 0, EXAMPLE);
 	TupleDesc columns = query_columns(plan);
@@ -318,7 +318,7 @@ prepare(Reader *reader, const char *query)
 void
 corpus_read(Corpus *corpus, const char *query, int most, const char *judged)
 {
-	Reader reader = {.corpus = corpus};
+	CorpusReader reader = {.corpus = corpus};
 	MemoryContext old = CurrentMemoryContext;
 	SPIPlanPtr plan;
 	bool number;

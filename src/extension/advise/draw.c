@@ -68,7 +68,7 @@ compare_random(const void *x, const void *y)
 
 /* Sets the chances of all pairs that may be drawn; they add up to 1.  Returns how many they are. */
 static uint32
-set_chances(const Pairs *pairs, Draw *draw)
+set_chances(const CorpusPairs *pairs, Draw *draw)
 {
 	bool first = pairs->judged_count == 0;
 	uint32 judged = 0;
@@ -106,7 +106,7 @@ set_chances(const Pairs *pairs, Draw *draw)
  * the chances (Efraimidis and Spirakis, Information Processing Letters 97, 2006).
  */
 static uint32
-draw_pairs(const Pairs *pairs, uint32 wanted, Draw *draw)
+draw_pairs(const CorpusPairs *pairs, uint32 wanted, Draw *draw)
 {
 	uint32 count = set_chances(pairs, draw);
 
@@ -123,7 +123,7 @@ draw_pairs(const Pairs *pairs, uint32 wanted, Draw *draw)
 
 /* Puts a pair drawn as a row. */
 static void
-put_pair(ReturnSetInfo *result, const Pairs *pairs, const Draw *draw, uint32 drawn)
+put_pair(ReturnSetInfo *result, const CorpusPairs *pairs, const Draw *draw, uint32 drawn)
 {
 	const AdvicePair *pair = &pairs->pair[draw->pair];
 	const CorpusText *text = pairs->corpus->text;
@@ -144,7 +144,7 @@ PG_FUNCTION_INFO_V1(neardup_pairs_to_judge);
 Datum
 neardup_pairs_to_judge(PG_FUNCTION_ARGS)
 {
-	Pairs pairs;
+	CorpusPairs pairs;
 	Model model;
 	int32 wanted;
 	Draw *draw;

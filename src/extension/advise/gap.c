@@ -28,7 +28,7 @@ static const Rule rules[] =
  * a floor on, below which there are few pairs.  Returns whether there is such a gap.
  */
 bool
-gap_find(const Pairs *pairs, Outlook *outlook)
+gap_find(const CorpusPairs *pairs, Outlook *outlook)
 {
 	const Rule *rule = rules;
 	double shingles = corpus_median_length(pairs->corpus, WORD_3);

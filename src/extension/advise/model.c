@@ -225,7 +225,7 @@ normalise_weights(Evidence *evidence)
  * for: the few pairs from strata of many would decide alone.
  */
 static void
-gather_evidence(Evidence *evidence, const Model *model, const Pairs *pairs)
+gather_evidence(Evidence *evidence, const Model *model, const CorpusPairs *pairs)
 {
 	*evidence = (Evidence){.count = pairs->judged_count,
 						   .x = host_alloc(sizeof(*evidence->x) * pairs->judged_count + 1),
@@ -251,7 +251,7 @@ gather_evidence(Evidence *evidence, const Model *model, const Pairs *pairs)
  * pair weighs all that it stands for.  calibration gets the coefficients of 1 and the logit.
  */
 static void
-calibrate(Evidence *evidence, const Model *model, const Pairs *pairs, Model *calibration)
+calibrate(Evidence *evidence, const Model *model, const CorpusPairs *pairs, Model *calibration)
 {
 	memset(evidence->mean, 0, sizeof(evidence->mean));
 	evidence->mean[1] = 1;
@@ -284,7 +284,7 @@ add_to_sums(Sums *sums, const AdvicePair *pair, const double *x)
 
 /* Fits a model to the judged pairs, and sets the probability of "same" of each pair. */
 void
-model_fit(Model *model, Pairs *pairs)
+model_fit(Model *model, CorpusPairs *pairs)
 {
 	Evidence evidence;
 	Model calibration;
@@ -329,7 +329,7 @@ f1_of(double found, double reported, double same)
  * grid; returns 0 if there is none.  Sets *merit to F1.
  */
 static int
-choose_threshold(const Pairs *pairs, int candidate, double least_precision, double *merit)
+choose_threshold(const CorpusPairs *pairs, int candidate, double least_precision, double *merit)
 {
 	const double *reported = pairs->reported[candidate];
 	double same[GRID + 1] = {0};
@@ -368,7 +368,7 @@ choose_threshold(const Pairs *pairs, int candidate, double least_precision, doub
 
 /* Returns an estimate whose gradient is known, with its interval on the scale of logits. */
 static Estimate
-estimate(const Model *model, double value, const double *gradient)
+model_estimate(const Model *model, double value, const double *gradient)
 {
 	double p = Min(Max(value, 1e-4), 1 - 1e-4);
 	double variance = 0;
@@ -382,7 +382,7 @@ estimate(const Model *model, double value, const double *gradient)
 
 /* Returns the sums of the pairs that a candidate reports at a threshold. */
 static Sums
-sum_up(const Model *model, const Pairs *pairs, int candidate, int threshold)
+sum_up(const Model *model, const CorpusPairs *pairs, int candidate, int threshold)
 {
 	Sums sums = {0};
 
@@ -405,7 +405,7 @@ sum_up(const Model *model, const Pairs *pairs, int candidate, int threshold)
  * if there is no such threshold.
  */
 bool
-model_outlook(const Model *model, const Pairs *pairs, int candidate, double least_precision,
+model_outlook(const Model *model, const CorpusPairs *pairs, int candidate, double least_precision,
 			  Outlook *outlook)
 {
 	double merit;
@@ -425,14 +425,14 @@ model_outlook(const Model *model, const Pairs *pairs, int candidate, double leas
 						 .merit = merit};
 	for (int j = 0; j < FEATURES; j++)
 		gradient[j] = found.gradient[j] / reported;
-	outlook->precision = estimate(model, found.same / reported, gradient);
+	outlook->precision = model_estimate(model, found.same / reported, gradient);
 	for (int j = 0; j < FEATURES; j++)
 		gradient[j] =
 			found.gradient[j] / all->same - found.same * all->gradient[j] / pow(all->same, 2);
-	outlook->recall = estimate(model, found.same / all->same, gradient);
+	outlook->recall = model_estimate(model, found.same / all->same, gradient);
 	both = reported + all->same;
 	for (int j = 0; j < FEATURES; j++)
 		gradient[j] = 2 * (found.gradient[j] / both - found.same * all->gradient[j] / pow(both, 2));
-	outlook->f1 = estimate(model, f1_of(found.same, reported, all->same), gradient);
+	outlook->f1 = model_estimate(model, f1_of(found.same, reported, all->same), gradient);
 	return true;
 }

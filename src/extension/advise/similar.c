@@ -176,7 +176,7 @@ lists_begin(Lists *lists, const Corpus *corpus, int s)
 
 /* Finds what a text shares with each text from `from` on. */
 static void
-find_shared(Lists *lists, uint32 texts, uint32 text, uint32 from)
+similar_find_shared(Lists *lists, uint32 texts, uint32 text, uint32 from)
 {
 	memset(lists->shared + from, 0, sizeof(uint64) * (texts - from));
 	for (uint32 i = 0; i < lists->lists[text]; i++)
@@ -199,7 +199,7 @@ units(Measure measure, uint64 shared, uint64 x, uint64 y)
 	return (uint16) floor(SIMILARITY_UNITS * overlap_similarity(measure, shared, x, y) + 1e-6);
 }
 
-/* Sets the similarity of two texts by each candidate, after find_shared() for a. */
+/* Sets the similarity of two texts by each candidate, after similar_find_shared() for a. */
 static void
 compare_texts(const Lists *lists, uint32 a, uint32 b, uint16 *similarity)
 {
@@ -215,7 +215,7 @@ compare_texts(const Lists *lists, uint32 a, uint32 b, uint16 *similarity)
 	}
 }
 
-/* Do two texts share a shingle of any candidate's scheme, after find_shared() for a? */
+/* Do two texts share a shingle of any candidate's scheme, after similar_find_shared() for a? */
 static bool
 share_any(const Lists *lists, uint32 b)
 {
@@ -225,7 +225,7 @@ share_any(const Lists *lists, uint32 b)
 	return false;
 }
 
-/* Returns the resemblance of the shingles that tell families, after find_shared() for a. */
+/* Returns the resemblance of the shingles that tell families, after similar_find_shared() for a. */
 static double
 family_resemblance(const Lists *lists, uint32 a, uint32 b)
 {
@@ -248,7 +248,7 @@ find_least(Lists *lists, const Corpus *corpus, uint16 *least)
 	{
 		CHECK_FOR_INTERRUPTS();
 		for (int s = 0; s < FAMILY; s++)
-			find_shared(&lists[s], corpus->count, a, 0);
+			similar_find_shared(&lists[s], corpus->count, a, 0);
 		for (uint32 b = 0; b < corpus->count; b++)
 		{
 			compare_texts(lists, a, b, similarity);
@@ -327,13 +327,13 @@ stands_for(const Corpus *corpus, const Lists *lists, uint32 a, uint32 b)
 
 /* Adds the pairs of a text with texts after it that are similar, or judged. */
 static void
-add_pairs(Pairs *pairs, Lists *lists, const uint16 *least, uint32 a, const JudgedTexts *judged,
-		  const JudgedTexts *end)
+similar_add_pairs(CorpusPairs *pairs, Lists *lists, const uint16 *least, uint32 a,
+				  const JudgedTexts *judged, const JudgedTexts *end)
 {
 	const Corpus *corpus = pairs->corpus;
 
 	for (int s = 0; s < SCHEMES; s++)
-		find_shared(&lists[s], corpus->count, a, a + 1);
+		similar_find_shared(&lists[s], corpus->count, a, a + 1);
 	for (uint32 b = a + 1; b < corpus->count; b++)
 	{
 		AdvicePair pair = {.a = a, .b = b};
@@ -377,7 +377,7 @@ stratum_of_rank(double rank, uint32 texts)
 
 /* Adds the chance by a candidate: one of its strata, and one pair of it, all of them alike. */
 static void
-add_chances(Pairs *pairs, int candidate)
+add_chances(CorpusPairs *pairs, int candidate)
 {
 	uint32 *above = palloc0(sizeof(uint32) * (SIMILARITY_UNITS + 2));
 	uint8 *stratum = palloc0(SIMILARITY_UNITS + 1);
@@ -416,7 +416,7 @@ report_compared(int64 text, int64 texts)
  * with the chance of each to be drawn.
  */
 void
-pairs_find(Pairs *pairs, Corpus *corpus)
+pairs_find(CorpusPairs *pairs, Corpus *corpus)
 {
 	uint32 most = corpus->verdicts ? corpus->verdicts->count : 0;
 	Lists *lists = palloc(sizeof(Lists) * SCHEMES);
@@ -424,9 +424,9 @@ pairs_find(Pairs *pairs, Corpus *corpus)
 	const JudgedTexts *end = judged + (most > 0 ? find_judged(corpus, judged) : 0);
 	uint16 least[CANDIDATES];
 
-	*pairs = (Pairs){.corpus = corpus,
-					 .judged = palloc(sizeof(uint32) * most + 1),
-					 .same = palloc(most + 1)};
+	*pairs = (CorpusPairs){.corpus = corpus,
+						   .judged = palloc(sizeof(uint32) * most + 1),
+						   .same = palloc(most + 1)};
 	for (int s = 0; s < SCHEMES; s++)
 		lists_begin(&lists[s], corpus, s);
 	find_least(lists, corpus, least);
@@ -435,7 +435,7 @@ pairs_find(Pairs *pairs, Corpus *corpus)
 	{
 		CHECK_FOR_INTERRUPTS();
 		report_compared(a, corpus->count);
-		add_pairs(pairs, lists, least, a, judged, end);
+		similar_add_pairs(pairs, lists, least, a, judged, end);
 		while (judged < end && judged->a == a)
 			judged++;
 	}

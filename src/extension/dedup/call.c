@@ -70,7 +70,7 @@ read_within(FunctionCallInfo fcinfo, const Call *call)
 Call
 call_begin(FunctionCallInfo fcinfo, uint32 absent)
 {
-	Options *options = palloc0(sizeof(Options));
+	PairCallOptions *options = palloc0(sizeof(PairCallOptions));
 	Call call = {.options = options};
 	int place;
 
@@ -104,7 +104,7 @@ call_begin(FunctionCallInfo fcinfo, uint32 absent)
 
 /* A function of PairOptions. */
 static void
-report_progress(void *state, int done, int parts)
+call_report_progress(void *state, int done, int parts)
 {
 	progress_parts(done, parts);
 }
@@ -129,7 +129,7 @@ begin_engine(Call *call)
 	pair->memory = (size_t) maintenance_work_mem * 1024;
 	pair->sides = call->against_query == NULL ? 1 : 2;
 	pair->run = workers_run;
-	pair->progress = report_progress;
+	pair->progress = call_report_progress;
 	pair->spilled = report_files;
 	pair->state = call->options;
 	pair->stats = &call->options->stats;
@@ -145,7 +145,7 @@ are_met(const Source *left, uint32 a, const Source *right, uint32 b)
 
 /* Do the rows of a call have two judged ids, and are they compared? */
 static bool
-is_met(const void *state, uint32 a, uint32 b)
+call_is_met(const void *state, uint32 a, uint32 b)
 {
 	const Call *call = state;
 	const Source *source = call->source;
@@ -159,7 +159,7 @@ is_met(const void *state, uint32 a, uint32 b)
 void
 call_read(Call *call)
 {
-	Options *options = call->options;
+	PairCallOptions *options = call->options;
 
 	begin_engine(call);
 	progress_begin();
@@ -174,14 +174,14 @@ call_read(Call *call)
 		call->against = source_read("against", call->against_query, options, call->source);
 	}
 	if (options->verdicts != NULL)
-		judged_keep(options->verdicts, is_met, call);
+		judged_keep(options->verdicts, call_is_met, call);
 }
 
 /* Reports what a call did. */
 static void
 report_counters(const Call *call)
 {
-	const Options *options = call->options;
+	const PairCallOptions *options = call->options;
 	const PairStats *stats = &options->stats;
 	const JoinStats *join = &stats->join;
 	const Documents *documents = call->source->documents;

@@ -28,7 +28,7 @@
 
 /* ---- Options of a call (call.c) ------------------------------------------ */
 
-typedef struct Options
+typedef struct PairCallOptions
 {
 	PairOptions pair; /* the first, so that both are one address */
 	PairStats stats;
@@ -38,7 +38,7 @@ typedef struct Options
 	bool judged_alone;     /* each row that has a verdict is a document of its own */
 	struct Within *within; /* the columns in which rows must be equal, or NULL */
 	int workers;           /* of the join that had most */
-} Options;
+} PairCallOptions;
 
 /* ---- The rows of a query (source.c) --------------------------------------- */
 
@@ -46,7 +46,7 @@ typedef struct Source
 {
 	MemoryContext context;
 	const char *name; /* the argument's name, for messages */
-	Options *options;
+	PairCallOptions *options;
 	uint32 row_room;
 	Datum *id;          /* of each row */
 	uint32 *judged;     /* place of the row's id in the verdicts, or NOT_JUDGED */
@@ -56,7 +56,7 @@ typedef struct Source
 	Documents *documents;
 } Source;
 
-extern Source *source_read(const char *name, const char *query, Options *options,
+extern Source *source_read(const char *name, const char *query, PairCallOptions *options,
 						   const Source *like);
 extern void source_end(Source *source);
 extern uint32 *documents_of_rows(const Documents *documents);
@@ -142,7 +142,7 @@ typedef struct Units
 extern Units *units_make(const JudgedPairs *verdicts, Source *keepers, Source *other);
 extern uint32 units_of_row(const Units *units, const Source *source, uint32 row);
 
-/* ---- Clusters (clusters.c, components.c) ------------------------------------- */
+/* ---- Clusters (neardup_clusters.c, judged_components.c) ------------------------------------- */
 
 /* The similarity of a row to a keeper if one of them has no signature. */
 #define NO_SIMILARITY (-1)
@@ -194,7 +194,7 @@ typedef enum CallArgument
 typedef struct Call
 {
 	int place[CALL_ARGUMENTS]; /* of each argument, from 0 */
-	Options *options;
+	PairCallOptions *options;
 	Oid id_type;
 	const char *query;
 	const char *against_query;  /* NULL if there is none */

@@ -18,12 +18,12 @@
 #define ROWS_MAX (UINT32_MAX / 4)
 
 /* Adds the rows of the query to a source. */
-typedef struct Reader
+typedef struct SourceReader
 {
 	Source *source;
 	Oid id_type;    /* of the query's column */
 	bool ascending; /* are the ids ascending so far? */
-} Reader;
+} SourceReader;
 
 /* ---- Rows and their ids ------------------------------------------------- */
 
@@ -46,7 +46,7 @@ reserve_row(Source *source, uint32 row)
 
 /* Keeps the id of the row that comes next. */
 static void
-add_id(Reader *reader, Datum id)
+add_id(SourceReader *reader, Datum id)
 {
 	Source *source = reader->source;
 	const IdType *ids = &source->options->ids;
@@ -75,7 +75,7 @@ compare_for_sort(const void *x, const void *y, void *ids)
 
 /* Raises an error if two rows have the same id.  Ascending ids need no sort. */
 static void
-check_ids(Reader *reader)
+check_ids(SourceReader *reader)
 {
 	Source *source = reader->source;
 	const IdType *ids = &source->options->ids;
@@ -181,11 +181,11 @@ take_evidence(Source *source, Datum value, Bag *bag, DocumentRow *row)
 
 /* A RowSink. */
 static bool
-take_row(void *state, const Datum *values, const bool *nulls)
+source_take_row(void *state, const Datum *values, const bool *nulls)
 {
-	Reader *reader = state;
+	SourceReader *reader = state;
 	Source *source = reader->source;
-	const Options *options = source->options;
+	const PairCallOptions *options = source->options;
 	bool evidence = options->pair.evidence;
 	uint32 row = source->documents->rows;
 	MemoryContext old = MemoryContextSwitchTo(source->context);
@@ -248,7 +248,7 @@ hint_signature(const Source *source, TupleDesc row_type)
 
 /* Is a type minhash, simhash or shingles? */
 static bool
-is_signature(const Source *source, Oid type)
+source_is_signature(const Source *source, Oid type)
 {
 	Oid function = source->options->function;
 
@@ -268,7 +268,7 @@ check_id_column(const Source *source, TupleDesc row_type)
 	ereport(ERROR,
 			(wrong_column(source->name, row_type, 0),
 			 errdetail("Ids must be of type %s.", format_type_be(ids->type)),
-			 is_signature(source, type) ?
+			 source_is_signature(source, type) ?
 				 errhint("Put the id first, as in SELECT id, sig FROM ...") :
 				 errhint("Name the type in the third argument: %s(query, threshold, NULL::%s).",
 						 get_func_name(source->options->function), format_type_be(type))));
@@ -313,7 +313,7 @@ check_evidence(const Source *source, TupleDesc row_type, bool evidence, const So
 static void
 check_columns(Source *source, TupleDesc row_type, const Source *like)
 {
-	Options *options = source->options;
+	PairCallOptions *options = source->options;
 	Within *within = options->within;
 	Oid shingles = extension_type(options->function, "shingles");
 	int columns = 2 + (within == NULL ? 0 : within->columns);
@@ -327,7 +327,7 @@ check_columns(Source *source, TupleDesc row_type, const Source *like)
 		within_columns(within, source->name, row_type, 2 + evidence);
 	type = getBaseType(TupleDescAttr(row_type, 1)->atttypid);
 	source->sets = type == shingles;
-	if (!is_signature(source, type))
+	if (!source_is_signature(source, type))
 		ereport(ERROR, (wrong_column(source->name, row_type, 1), hint_signature(source, row_type)));
 	if (!source->sets && options->pair.measure == MEASURE_CONTAINMENT)
 		ereport(ERROR,
@@ -345,7 +345,7 @@ check_columns(Source *source, TupleDesc row_type, const Source *like)
 
 /* Creates an empty source in a memory context of its own. */
 static Source *
-source_begin(const char *name, Options *options)
+source_begin(const char *name, PairCallOptions *options)
 {
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "neardup source", ALLOCSET_DEFAULT_SIZES);
@@ -382,10 +382,10 @@ begin_documents(Source *source, const Source *like)
  * signatures this one must have, or NULL.
  */
 Source *
-source_read(const char *name, const char *query, Options *options, const Source *like)
+source_read(const char *name, const char *query, PairCallOptions *options, const Source *like)
 {
 	Source *source = source_begin(name, options);
-	Reader reader = {.source = source, .ascending = true};
+	SourceReader reader = {.source = source, .ascending = true};
 	MemoryContext old;
 	SPIPlanPtr plan;
 
@@ -394,7 +394,7 @@ source_read(const char *name, const char *query, Options *options, const Source 
 	check_columns(source, query_columns(plan), like);
 	begin_documents(source, like);
 	reader.id_type = id_column_type(&options->ids, TupleDescAttr(query_columns(plan), 0)->atttypid);
-	query_rows(plan, take_row, &reader);
+	query_rows(plan, source_take_row, &reader);
 	SPI_finish();
 	progress_rows(source->documents->rows);
 	check_ids(&reader);

@@ -92,17 +92,17 @@ within_columns(Within *within, const char *query, TupleDesc row_type, int first)
 }
 
 /* The values of a row, whose class is sought. */
-typedef struct Sought
+typedef struct SoughtClass
 {
 	const Within *within;
 	const Datum *values;
-} Sought;
+} SoughtClass;
 
 /* A TableMatch. */
 static bool
 is_class(const void *sought, uint32 number)
 {
-	const Sought *s = sought;
+	const SoughtClass *s = sought;
 	const Datum *value = s->within->value + (size_t) number * s->within->columns;
 
 	for (int i = 0; i < s->within->columns; i++)
@@ -154,7 +154,7 @@ copy_class(Within *within, const Datum *values)
 uint32
 within_class(Within *within, const Datum *values, const bool *nulls)
 {
-	Sought sought = {within, values};
+	SoughtClass sought = {within, values};
 	uint64 hash = table_seed(&within->table);
 	uint64_t *slot;
 

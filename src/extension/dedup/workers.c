@@ -65,7 +65,7 @@ typedef struct SharedJoin
 } SharedJoin;
 
 /* What one process does. */
-typedef struct Worker
+typedef struct WorkerProcess
 {
 	SharedJoin *shared;
 	bool leads; /* it reports progress */
@@ -73,7 +73,7 @@ typedef struct Worker
 	BufFile *file; /* of the part under way, or NULL */
 	JoinStats stats;
 	uint32 pairs;
-} Worker;
+} WorkerProcess;
 
 /* ---- Joining parts, in all processes ------------------------------------- */
 
@@ -87,7 +87,7 @@ name_file(char *name, const char *what, int number)
 static int
 take_part(void *state)
 {
-	Worker *worker = state;
+	WorkerProcess *worker = state;
 	SharedJoin *shared = worker->shared;
 	char name[MAXPGPATH];
 
@@ -115,7 +115,7 @@ take_part(void *state)
 static bool
 write_pair(void *state, uint32_t a, uint32_t b, double similarity)
 {
-	Worker *worker = state;
+	WorkerProcess *worker = state;
 	FoundPair pair = {a, b, similarity};
 
 	BufFileWrite(worker->file, &pair, sizeof(pair));
@@ -125,9 +125,9 @@ write_pair(void *state, uint32_t a, uint32_t b, double similarity)
 
 /* Joins parts until none is left.  join has the pointers of this process. */
 static void
-join_parts(SharedJoin *shared, PairJoin *join, bool leads)
+worker_join_parts(SharedJoin *shared, PairJoin *join, bool leads)
 {
-	Worker worker = {.shared = shared, .leads = leads};
+	WorkerProcess worker = {.shared = shared, .leads = leads};
 	PairRun run = {.sink = write_pair,
 				   .state = &worker,
 				   .next = take_part,
@@ -158,7 +158,7 @@ neardup_join_main(dsm_segment *segment, shm_toc *toc)
 		else if (array[i].bytes > 0)
 			array[i].memory = shm_toc_lookup(toc, KEY_ARRAYS + i, false);
 	}
-	join_parts(shared, pairs_attach(array), false);
+	worker_join_parts(shared, pairs_attach(array), false);
 	for (int i = 0; i < PAIR_ARRAYS; i++)
 		if (array[i].file != NULL)
 			host_file_close(array[i].file);
@@ -166,21 +166,21 @@ neardup_join_main(dsm_segment *segment, shm_toc *toc)
 
 /* ---- Reading what was found, in the leader -------------------------------- */
 
-typedef struct Reading
+typedef struct PartReader
 {
-	Options *options;
+	PairCallOptions *options;
 	SharedJoin *shared; /* NULL without workers */
 	const PairJoin *join;
 	PairSink sink;
 	void *state;
 	int part; /* read or joined last */
-} Reading;
+} PartReader;
 
 /* A PairSink: passes a pair on.  Returns false if no more are wanted. */
 static bool
 pass_pair(void *state, uint32_t a, uint32_t b, double similarity)
 {
-	const Reading *reading = state;
+	const PartReader *reading = state;
 
 	progress_pair();
 	return reading->sink(reading->state, a, b, similarity);
@@ -188,7 +188,7 @@ pass_pair(void *state, uint32_t a, uint32_t b, double similarity)
 
 /* Passes the pairs of a part on.  Returns false if no more are wanted. */
 static bool
-read_part(Reading *reading)
+worker_read_part(PartReader *reading)
 {
 	FoundPair pair[PAIRS_STEP];
 	char name[MAXPGPATH];
@@ -213,7 +213,7 @@ read_part(Reading *reading)
 static int
 unfinished_part(void *state)
 {
-	Reading *reading = state;
+	PartReader *reading = state;
 
 	while (++reading->part < reading->join->parts)
 	{
@@ -221,7 +221,7 @@ unfinished_part(void *state)
 
 		if (!part->done)
 			return reading->part;
-		if (!read_part(reading))
+		if (!worker_read_part(reading))
 			break;
 		stats_add(&reading->options->stats.join, &part->stats);
 	}
@@ -362,7 +362,7 @@ workers_for(const PairJoin *join)
 
 /* Runs a join with a number of workers. */
 static void
-run_with(int workers, PairJoin *join, Reading *reading, const PairRun *run)
+run_with(int workers, PairJoin *join, PartReader *reading, const PairRun *run)
 {
 	ParallelContext *context;
 	size_t memory = join->memory;
@@ -372,7 +372,7 @@ run_with(int workers, PairJoin *join, Reading *reading, const PairRun *run)
 	reading->shared = share(join, workers + 1, context);
 	LaunchParallelWorkers(context);
 	if (context->nworkers_launched > 0 && parallel_leader_participation)
-		join_parts(reading->shared, join, true);
+		worker_join_parts(reading->shared, join, true);
 	WaitForParallelWorkersToFinish(context);
 	reading->options->workers = Max(reading->options->workers, context->nworkers_launched);
 	join->memory = memory;
@@ -389,7 +389,11 @@ run_with(int workers, PairJoin *join, Reading *reading, const PairRun *run)
 void
 workers_run(void *options, PairJoin *join, PairSink sink, void *state)
 {
-	Reading reading = {.options = options, .join = join, .sink = sink, .state = state, .part = -1};
+	PartReader reading = {.options = options,
+						  .join = join,
+						  .sink = sink,
+						  .state = state,
+						  .part = -1};
 	int workers = workers_for(join);
 	PairRun run = {.sink = pass_pair,
 				   .state = &reading,

@@ -57,11 +57,11 @@ typedef enum GuardAction
 } GuardAction;
 
 /* A column of the option within. */
-typedef struct WithinColumn
+typedef struct GuardWithin
 {
 	const char *name;
 	Interval *span; /* NULL: rows must be equal in it; else they lie at most so far apart */
-} WithinColumn;
+} GuardWithin;
 
 /* What the option unless names. */
 typedef struct GuardUnless
@@ -80,7 +80,7 @@ extern GuardAction guard_action(const GuardOptions *options);
 extern Measure guard_measure(const GuardOptions *options);
 extern double guard_threshold(const GuardOptions *options);
 extern List *guard_names(const GuardOptions *options, GuardOption option);
-extern WithinColumn *guard_within(const GuardOptions *options, int *count);
+extern GuardWithin *guard_within(const GuardOptions *options, int *count);
 extern Oid guard_option_table(GuardOption option, const char *name, const GuardRule *rule);
 extern GuardUnless guard_unless(const GuardOptions *options, Oid table, const GuardRule *rule);
 extern AttrNumber guard_named_column(Oid table, const char *name);
@@ -146,7 +146,7 @@ struct GuardRule
 	double threshold;
 	const char *signature; /* a column, or an expression */
 	int withins;
-	WithinColumn *within;
+	GuardWithin *within;
 	GuardUnless unless;
 	Oid log;           /* a table, or InvalidOid */
 	const char *group; /* the column of groups, or NULL */
@@ -240,7 +240,7 @@ typedef struct GuardCheck
 	Datum *bar;
 } GuardCheck;
 
-/* ---- Values of rows (values.c) ------------------------------------------------ */
+/* ---- Values of rows (compared_values.c) ------------------------------------------------ */
 
 extern GuardColumn guard_column(TupleDesc row_type, AttrNumber number);
 extern NullableDatum guard_get(TupleTableSlot *row, const GuardColumn *column);

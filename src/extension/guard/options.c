@@ -176,11 +176,11 @@ items_of(const char *text)
 }
 
 /* Reads the option within, whose items are columns, or columns and intervals. */
-WithinColumn *
+GuardWithin *
 guard_within(const GuardOptions *options, int *count)
 {
 	List *items = items_of(options->value[OPTION_WITHIN]);
-	WithinColumn *within = palloc0((list_length(items) + 1) * sizeof(WithinColumn));
+	GuardWithin *within = palloc0((list_length(items) + 1) * sizeof(GuardWithin));
 	ListCell *cell;
 
 	*count = 0;

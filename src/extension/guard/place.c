@@ -215,7 +215,7 @@ column_number(const GuardRule *rule, GuardOption option, Relation table, const c
 
 /* Returns the signature of rows of a table: a column, or an expression. */
 static Expr *
-signature_of(const GuardRule *rule, Relation table)
+guard_signature_of(const GuardRule *rule, Relation table)
 {
 	const char *text = rule->signature;
 	List *names;
@@ -233,7 +233,7 @@ signature_of(const GuardRule *rule, Relation table)
 
 /* Is the signature of an index the given column or expression? */
 static bool
-is_signature(Relation index, const Expr *wanted)
+guard_is_signature(Relation index, const Expr *wanted)
 {
 	const int16 *number = index->rd_index->indkey.values;
 	int last = index_cache(index)->signature - 1;
@@ -272,7 +272,7 @@ fitness(const GuardRule *rule, const GuardPlace *place, Relation index)
 		!index->rd_index->indislive || index->rd_opfamily == NULL)
 		return -1;
 	column = index_cache(index)->signature - 1;
-	if (!is_signature(index, place->signature) ||
+	if (!guard_is_signature(index, place->signature) ||
 		!OidIsValid(get_opfamily_member(index->rd_opfamily[column], index->rd_opcintype[column],
 										rule->ball, STRATEGY_IN_BALL)) ||
 		!predicate_implied_by(predicate, list_concat_copy(place->condition, place->leads), false))
@@ -319,7 +319,7 @@ find_withins(const GuardRule *rule, GuardPlace *place, Relation table)
 	place->key = palloc0(rule->withins * sizeof(int) + 1);
 	for (int i = 0; i < rule->withins; i++)
 	{
-		const WithinColumn *within = &rule->within[i];
+		const GuardWithin *within = &rule->within[i];
 		Oid type;
 
 		place->within[i] = guard_column(RelationGetDescr(table),
@@ -344,7 +344,7 @@ find_signature(const GuardRule *rule, GuardPlace *place, Relation table)
 	TupleDesc row_type = RelationGetDescr(table);
 	AttrNumber column;
 
-	place->signature = signature_of(rule, table);
+	place->signature = guard_signature_of(rule, table);
 	column = IsA(place->signature, Var) ? ((Var *) place->signature)->varattno : 0;
 	get_typlenbyval(exprType((Node *) place->signature), &place->value.length,
 					&place->value.by_value);
@@ -419,7 +419,7 @@ const char *
 guard_index_statement(const GuardRule *rule, const GuardSide *side)
 {
 	Relation table = table_open(side->table, AccessShareLock);
-	bool bigint = exprType((Node *) signature_of(rule, table)) == INT8OID;
+	bool bigint = exprType((Node *) guard_signature_of(rule, table)) == INT8OID;
 	const char *key_class =
 		psprintf(" %s.bigint_key_ops",
 				 quote_identifier(get_namespace_name(get_func_namespace(rule->function))));

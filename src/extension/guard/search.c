@@ -202,7 +202,7 @@ is_within(const GuardScan *scan)
 
 /* Does the row lead a group that the new one may join? */
 static bool
-may_join(const GuardScan *scan)
+search_may_join(const GuardScan *scan)
 {
 	const GuardColumn *group = &scan->place->group;
 	const GuardCheck *check = scan->check;
@@ -233,13 +233,13 @@ measure_signature(const GuardScan *scan, Datum signature)
 
 /* Compares the row with the new one, by its own values; if they are similar, makes a hit of it. */
 static bool
-is_similar(GuardScan *scan, GuardHit *hit)
+search_is_similar(GuardScan *scan, GuardHit *hit)
 {
 	GuardCheck *check = scan->check;
 	bool groups = check->rule->group != NULL;
 	NullableDatum signature;
 
-	if (is_own_row(scan) || (groups && !may_join(scan)) || !is_within(scan))
+	if (is_own_row(scan) || (groups && !search_may_join(scan)) || !is_within(scan))
 		return false;
 	signature = guard_value(check, scan->place->signature, scan->row);
 	if (signature.isnull ||
@@ -282,7 +282,7 @@ guard_visit(GuardCheck *check, bool ordered, GuardVisitor visit, void *state)
 				 step == STEP_ON && index_getnext_slot(scan.scan, ForwardScanDirection, scan.row);)
 			{
 				CHECK_FOR_INTERRUPTS();
-				if (!is_similar(&scan, &hit))
+				if (!search_is_similar(&scan, &hit))
 					continue;
 				scan.rows++;
 				step = visit(check, &hit, state);
@@ -301,14 +301,14 @@ guard_visit(GuardCheck *check, bool ordered, GuardVisitor visit, void *state)
 /* ---- Whether any row is similar ----------------------------------------------------------- */
 
 /* What was found: a row that is there to stay, or else the transaction that decides about one. */
-typedef struct Found
+typedef struct FoundRow
 {
 	bool stays;
 	TransactionId transaction; /* InvalidTransactionId: none */
 	uint32 token;              /* of an insertion that ON CONFLICT may take back, or 0 */
 	Oid table;
 	ItemPointerData tid;
-} Found;
+} FoundRow;
 
 /*
  * Does the transaction that made a similar row look after this check, and then see the new row?
@@ -330,21 +330,21 @@ look(GuardCheck *check, const GuardHit *hit, void *state)
 {
 	const SnapshotData *snapshot = &hit->scan->snapshot;
 	bool made = TransactionIdIsValid(snapshot->xmin);
-	Found *found = state;
+	FoundRow *found = state;
 
 	found->stays = !TransactionIdIsValid(hit->transaction);
 	/* A transaction that deletes a row is waited for in any case.  All wait for the oldest first. */
 	if (!found->stays && !(made && looks_later(check, hit)) &&
 		(!TransactionIdIsValid(found->transaction) ||
 		 TransactionIdPrecedes(hit->transaction, found->transaction)))
-		*found = (Found){false, hit->transaction, made ? snapshot->speculativeToken : 0,
-						 hit->place->table, hit->row->tts_tid};
+		*found = (FoundRow){false, hit->transaction, made ? snapshot->speculativeToken : 0,
+							hit->place->table, hit->row->tts_tid};
 	return found->stays ? STEP_OUT : STEP_ON;
 }
 
 /* Waits until a transaction has decided. */
 static void
-wait_for(Found *found)
+wait_for(FoundRow *found)
 {
 	Relation table = table_open(found->table, NoLock);
 
@@ -365,7 +365,7 @@ guard_search(GuardCheck *check)
 {
 	for (;;)
 	{
-		Found found = {false};
+		FoundRow found = {false};
 
 		guard_visit(check, false, look, &found);
 		if (found.stays)

@@ -260,8 +260,8 @@ guard_is_judged(GuardCheck *check, const GuardPlace *place, TupleTableSlot *othe
 
 /* Returns the parameters of an insert into the log; without a row, only their types. */
 static GuardParameters
-record_of(const GuardRule *rule, const GuardSide *side, const GuardCheck *check,
-		  const GuardHit *hit)
+statements_record_of(const GuardRule *rule, const GuardSide *side, const GuardCheck *check,
+					 const GuardHit *hit)
 {
 	const GuardSide *sides[2] = {&rule->side[0], side};
 	const GuardPlace *place[2] = {check == NULL ? NULL : check->place,
@@ -348,7 +348,7 @@ guard_check_statements(GuardRule *rule)
 		}
 		if (OidIsValid(rule->log))
 		{
-			list = record_of(rule, side, NULL, NULL);
+			list = statements_record_of(rule, side, NULL, NULL);
 			(void) guard_plan(&side->record, record, rule, side, &list);
 		}
 	}
@@ -364,7 +364,7 @@ guard_record(GuardCheck *check, const GuardHit *hit)
 											 {"lc_monetary", "C"}, {"extra_float_digits", "1"}};
 	GuardRule *rule = check->rule;
 	GuardSide *side = hit->place->side;
-	GuardParameters list = record_of(rule, side, check, hit);
+	GuardParameters list = statements_record_of(rule, side, check, hit);
 	int settings;
 
 	guard_check_right(rule, rule->log, InvalidAttrNumber, ACL_INSERT, OPTION_RECORD_IN);

@@ -81,7 +81,7 @@ list_pair(GuardCheck *check, const GuardHit *hit, void *state)
 
 /* Do verdicts on a row name a group: the same rows, or different ones? */
 static bool
-is_judged(GuardCheck *check, bool same, Datum key, Datum group)
+violation_is_judged(GuardCheck *check, bool same, Datum key, Datum group)
 {
 	Datum *groups;
 	int count = OidIsValid(check->rule->unless.verdicts) ?
@@ -108,7 +108,8 @@ look_at_leader(GuardCheck *check, const GuardHit *hit, void *state)
 	/* Of a measure in one direction, the later row may rightly lead. */
 	else if (measure != MEASURE_CONTAINED && measure != MEASURE_CONTAINS && is_first(check, hit) &&
 			 !guard_is_true(hit->row, hit->place->unless) &&
-			 !is_judged(check, false, other, guard_get(check->row, &place->group_key).value))
+			 !violation_is_judged(check, false, other,
+								  guard_get(check->row, &place->group_key).value))
 		add(lister, "similar leaders", hit);
 	return STEP_ON;
 }
@@ -133,7 +134,7 @@ look_at_grouped(Lister *lister, bool compared)
 		add(lister, "no group", NULL);
 	else if (!guard_has_leader(check, group.value))
 		add(lister, "no leader", NULL);
-	else if (!is_judged(check, true, key, group.value))
+	else if (!violation_is_judged(check, true, key, group.value))
 		add(lister, "not similar to its leader", NULL);
 }
 

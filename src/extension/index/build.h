@@ -9,7 +9,7 @@
 #define NEARDUP_INDEX_BUILD_H
 
 #include "index/index.h"
-#include "index/segment_write.h"
+#include "store/segment_write.h"
 
 #include "access/relscan.h"
 #include "port/atomics.h"
@@ -91,7 +91,7 @@ typedef struct Build
 	MemoryContext row_context;
 	double documents;
 
-	/* Of sets (set_build.c). */
+	/* Of sets (build_sets.c). */
 	Sharedsort *shared_sort; /* NULL: the leader sorts alone */
 	struct SizeSort *sort;
 	MapEntry **listed; /* the leader's: of each segment, the pages of documents */
@@ -111,7 +111,7 @@ extern void build_scan(Build *build);
 extern void build_finish_scan(Build *build);
 extern void build_write_last_pages(Build *build);
 
-/* ---- Sets (set_build.c) ---------------------------------------------------------- */
+/* ---- Sets (build_sets.c) ---------------------------------------------------------- */
 
 extern void set_build_begin(Build *build);
 extern void set_build_sort(Build *build);

@@ -12,7 +12,7 @@
 #include "storage/lmgr.h"
 #include "utils/memutils.h"
 
-#include "index/sets.h"
+#include "store/sets.h"
 
 /* ---- Pages -------------------------------------------------------------- */
 
@@ -142,7 +142,7 @@ shape_is_known(Build *build)
 
 /* Compares a signature's shape with the index's, which the first signature fixes. */
 static void
-check_shape(Build *build, const SignatureHeader *header)
+build_check_shape(Build *build, const SignatureHeader *header)
 {
 	if (!shape_is_known(build))
 	{
@@ -204,7 +204,7 @@ add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool alive
 
 	index_document(index, tid, values, isnull, &row);
 	if (row.shape.k != 0)
-		check_shape(build, &row.shape);
+		build_check_shape(build, &row.shape);
 	if (build->sort != NULL)
 		size_sort_put_all(build->sort, &row.document, row.element);
 	else if (row.shape.k == 0)

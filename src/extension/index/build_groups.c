@@ -12,7 +12,7 @@
 #include "pgstat.h"
 #include "storage/indexfsm.h"
 
-#include "index/sets.h"
+#include "store/sets.h"
 
 /* ---- Layout ------------------------------------------------------------- */
 

@@ -29,8 +29,7 @@
 #include "utils/snapmgr.h"
 #include "utils/tuplesort.h"
 
-#include "index/segment_postings.h"
-#include "index/sets.h"
+#include "store/segment_postings.h"
 #include "progress.h"
 #include "rights.h"
 
@@ -164,7 +163,7 @@ require_page(Check *check, const Segment *segment, Buffer buffer)
 
 /* Returns the place of a document in Check.bucket, or NULL if it is not among them. */
 static uint32 *
-bucket_of(Check *check, uint32 document)
+check_bucket_of(Check *check, uint32 document)
 {
 	if (document < check->first || document - check->first >= check->count)
 		return NULL;
@@ -173,7 +172,7 @@ bucket_of(Check *check, uint32 document)
 
 /* Fills Check.bucket for one group. */
 static void
-find_buckets(Check *check, Segment *segment, int group)
+check_find_buckets(Check *check, Segment *segment, int group)
 {
 	uint32 per_page = segment->documents_per_page;
 	uint32 end = check->first + check->count;
@@ -187,7 +186,7 @@ find_buckets(Check *check, Segment *segment, int group)
 
 		for (int i = 0; i < page_info(page)->count; i++)
 		{
-			uint32 *bucket = bucket_of(check, p * per_page + i);
+			uint32 *bucket = check_bucket_of(check, p * per_page + i);
 			uint16 flags = tid_flags(page_tid(page, i));
 
 			if (bucket == NULL ||
@@ -215,7 +214,7 @@ check_code(Check *check, const Segment *segment, BlockNumber block, PostingCode 
 		page_corrupt(check->index, block, "malformed postings");
 	for (size_t i = 0; i < count; i++)
 	{
-		uint32 *expected = bucket_of(check, document[i]);
+		uint32 *expected = check_bucket_of(check, document[i]);
 
 		if (document[i] >= segment->numbers)
 			page_corrupt(check->index, block, "posting of a document that does not exist");
@@ -266,7 +265,7 @@ check_postings(Check *check, Segment *segment, int group)
 	if (check->in_sets)
 		check->count = 0;
 	else
-		find_buckets(check, segment, group);
+		check_find_buckets(check, segment, group);
 	if (!segment_find(check->index, segment, segment_map_of(segment, group, first), first, &place))
 		page_corrupt(check->index, segment->root_block, "its maps belong to another segment");
 	while (check_page(check, segment, group, &place) && segment_next(check->index, segment, &place))

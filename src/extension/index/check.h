@@ -1,10 +1,12 @@
 /*
- * check.h: what neardup_check() does with the rows of an index and of its table.
+ * check.h: what the files of neardup_check() share.
  */
 #ifndef NEARDUP_INDEX_CHECK_H
 #define NEARDUP_INDEX_CHECK_H
 
+#include "base/hash.h"
 #include "index/inspect.h"
+#include "store/sets.h"
 
 #include "executor/tuptable.h"
 #include "utils/tuplesort.h"
@@ -36,5 +38,25 @@ typedef struct RowCheck
 extern void check_rows_begin(RowCheck *check, Relation index);
 extern void check_rows_put(RowCheck *check, const Document *document);
 extern void check_rows_compare(RowCheck *check, Relation heap, Snapshot snapshot);
+
+/* ---- Sets (check_sets.c) ----------------------------------------------------- */
+
+/* What a check knows of the sets of a segment or tail. */
+typedef struct SetCheck
+{
+	ElementSource source;
+	const Grouping *grouping; /* NULL: there are no postings */
+	uint64 wanted; /* a sum over the postings of its documents, as their elements say ... */
+	uint64 found;  /* ... and as they are found */
+} SetCheck;
+
+/* Returns what a posting adds to a sum of postings. */
+static inline uint64
+sum_of_posting(uint32 bucket, uint32 document)
+{
+	return mix64((uint64) bucket << 32 | document);
+}
+
+extern void set_check(SetCheck *check, Document *document, uint32 number, BlockNumber block);
 
 #endif

@@ -16,13 +16,13 @@
 #include "progress.h"
 
 /* A row, as the index or the table has it. */
-typedef struct Row
+typedef struct CheckedRow
 {
 	uint64 place;     /* heap block << 16 | offset */
 	bool is_null;     /* the signature is NULL */
 	uint64 signature; /* hash of its symbols; 0 if the signature is empty */
 	uint64 keys;      /* hash of its keys */
-} Row;
+} CheckedRow;
 
 /* ---- Rows --------------------------------------------------------------- */
 
@@ -94,7 +94,7 @@ sort_put(const RowCheck *check, RowSort *sort, const Document *document)
 
 /* Gets the next row.  Returns false after the last. */
 static bool
-sort_get(RowSort *sort, Row *row)
+sort_get(RowSort *sort, CheckedRow *row)
 {
 	CHECK_FOR_INTERRUPTS();
 	if (!tuplesort_gettupleslot(sort->sort, true, false, sort->slot, NULL))
@@ -126,7 +126,7 @@ report_rows(const RowCheck *check)
 
 /* An IndexBuildCallback: adds a row of the table. */
 static void
-add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool alive, void *state)
+check_add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool alive, void *state)
 {
 	RowCheck *check = state;
 	MemoryContext old_context = MemoryContextSwitchTo(check->context);
@@ -159,12 +159,12 @@ read_table(RowCheck *check, Relation heap, Snapshot snapshot)
 	info->ii_ExclusionOps = NULL;
 	info->ii_ExclusionProcs = NULL;
 	info->ii_ExclusionStrats = NULL;
-	table_index_build_scan(heap, check->index, info, true, false, add_row, check, scan);
+	table_index_build_scan(heap, check->index, info, true, false, check_add_row, check, scan);
 }
 
 /* Reports an error in a row.  The message names the index. */
 static void
-row_error(RowCheck *check, const Row *row, const char *message)
+row_error(RowCheck *check, const CheckedRow *row, const char *message)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INDEX_CORRUPTED),
@@ -176,7 +176,7 @@ row_error(RowCheck *check, const Row *row, const char *message)
 
 /* Gets the next document.  No two may be of one row. */
 static bool
-next_document(RowCheck *check, Row *document)
+check_next_document(RowCheck *check, CheckedRow *document)
 {
 	uint64 last = document->place;
 
@@ -189,7 +189,7 @@ next_document(RowCheck *check, Row *document)
 
 /* Checks that a row is what its document says. */
 static void
-compare_row(RowCheck *check, const Row *document, const Row *row)
+compare_row(RowCheck *check, const CheckedRow *document, const CheckedRow *row)
 {
 	if (document->is_null && !row->is_null)
 		row_error(check, row, "index \"%s\" has NULL for a row of its table that has a signature");
@@ -204,23 +204,23 @@ compare_row(RowCheck *check, const Row *document, const Row *row)
 
 /* Checks that every row has its document.  A document may have no visible row. */
 static void
-compare_rows(RowCheck *check)
+check_compare_rows(RowCheck *check)
 {
-	Row document = {.place = 0};
-	Row row;
-	bool more = next_document(check, &document);
+	CheckedRow document = {.place = 0};
+	CheckedRow row;
+	bool more = check_next_document(check, &document);
 
 	while (sort_get(&check->in_table, &row))
 	{
 		while (more && document.place < row.place)
-			more = next_document(check, &document);
+			more = check_next_document(check, &document);
 		if (more && document.place == row.place)
 			compare_row(check, &document, &row);
 		else if (check->all_rows)
 			row_error(check, &row, "index \"%s\" has no document for a row of its table");
 	}
 	while (more)
-		more = next_document(check, &document);
+		more = check_next_document(check, &document);
 }
 
 /* ---- What check.c calls ------------------------------------------------- */
@@ -252,7 +252,7 @@ check_rows_compare(RowCheck *check, Relation heap, Snapshot snapshot)
 	progress_phase(PHASE_CHECKING_TABLE);
 	read_table(check, heap, snapshot);
 	tuplesort_performsort(check->in_table.sort);
-	compare_rows(check);
+	check_compare_rows(check);
 	sort_end(&check->in_index);
 	sort_end(&check->in_table);
 }

@@ -49,7 +49,7 @@ hint_to_sign(Relation index)
  * that can only be a signature.
  */
 static int
-find_signature(Relation index)
+columns_find_signature(Relation index)
 {
 	int columns = IndexRelationGetNumberOfKeyAttributes(index);
 	int certain = 0;
@@ -135,7 +135,7 @@ new_cache(Relation index)
 	Size bytes = offsetof(IndexCache, key) + (columns - 1) * sizeof(KeyColumn);
 	IndexCache *cache = MemoryContextAllocZero(index->rd_indexcxt, bytes);
 
-	cache->signature = find_signature(index);
+	cache->signature = columns_find_signature(index);
 	cache->sets = index->rd_opcintype[cache->signature - 1] ==
 		extension_type(index_getprocid(index, cache->signature, SUPPORT_SIGNATURE), "shingles");
 	for (int column = 1; column <= columns; column++)

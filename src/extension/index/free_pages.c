@@ -8,7 +8,7 @@
 #include "storage/indexfsm.h"
 #include "storage/lmgr.h"
 
-#include "index/segment_read.h"
+#include "store/segment_read.h"
 
 /* Returns the number of blocks, none of which another process is just adding. */
 static BlockNumber

@@ -1,22 +1,17 @@
 /*
- * index.h: what the files of index/ share above single pages and segments.
+ * index.h: what the files of index/ share.
  */
 #ifndef NEARDUP_INDEX_INDEX_H
 #define NEARDUP_INDEX_INDEX_H
 
 #include "index/maintenance.h"
+#include "settings.h"
+#include "store/store.h"
 #include "types/ball.h"
 
 #include "access/genam.h"
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
-
-/* ---- Settings (neardup.c) ----------------------------------------------- */
-
-extern int neardup_cache_size;    /* kB of segments that a backend may cache */
-extern int neardup_search;        /* a SearchMethod */
-extern bool neardup_background;   /* background workers do the maintenance */
-extern int neardup_segment_pages; /* limit of a new segment, for tests */
 
 /* ---- Operator classes --------------------------------------------------- */
 
@@ -29,12 +24,6 @@ extern int neardup_segment_pages; /* limit of a new segment, for tests */
 
 #define SUPPORT_SIGNATURE 1 /* (column type, internal Signature *) returns void */
 #define SUPPORTS 1
-
-/* ---- Storage parameters (options.c) -------------------------------------- */
-
-extern bytea *neardup_options(Datum reloptions, bool validate);
-extern Grouping index_grouping(Relation index, const SignatureHeader *shape, uint32 grouped,
-							   uint32 keyed);
 
 /* ---- Columns (columns.c) ------------------------------------------------ */
 
@@ -102,40 +91,12 @@ typedef struct KeyHasher
 extern KeyHasher index_key_hasher(Relation index, int column, Oid type);
 extern uint32 key_hash(KeyHasher *hasher, Datum value);
 
-/* ---- Shapes (shape.c) --------------------------------------------------- */
-
-extern SignatureHeader index_shape(Relation index, const SignatureHeader *header);
-extern char *index_describe_shape(const SignatureHeader *shape);
-extern void index_check_shape(Relation index, const SignatureHeader *shape,
-							  const SignatureHeader *other, bool building);
-
-/* ---- Tails (tail.c) ----------------------------------------------------- */
-
-/* A tail of this number of documents, or of bytes of them or of elements, is to be sealed. */
-#define TAIL_DOCUMENTS 8192
-#define TAIL_BYTES (512 * 1024)
-#define TAIL_ELEMENT_BYTES (4 * 1024 * 1024)
-
-/* How an insert has extended the tail: its length before and after, as tail_times() says. */
-typedef struct TailGrowth
-{
-	uint32 before;
-	uint32 after; /* 0: it was not extended */
-} TailGrowth;
+/* ---- Inserting (insert.c, insert_sets.c) ---------------------------------- */
 
 extern void insert_append_set(Relation index, Buffer buffer, uint32 stride, Buffer elements,
 							  const RowDocument *doc);
 extern bool set_append(Relation index, Buffer buffer, uint32 stride, RowDocument *doc);
 extern bool set_place(Relation index, uint32 stamp, RowDocument *doc, TailGrowth *growth);
-extern uint32 tail_length(const IndexMeta *meta);
-extern uint32 tail_times(const IndexMeta *meta, uint32 pages, uint32 elements);
-extern void tail_grew(TailGrowth *growth, uint32 before, const IndexMeta *meta);
-extern bool tail_is_due(const IndexMeta *meta);
-
-/* What tail_walk() calls for each page. */
-typedef void (*TailVisitor)(void *state, Buffer buffer);
-extern bool tail_walk(Relation index, const TailEntry *tail, TailVisitor visit, void *state);
-
 
 /* ---- Building (build.c) ------------------------------------------------- */
 
@@ -154,7 +115,7 @@ extern char *neardup_buildphasename(int64 phase);
 
 extern BlockNumber free_pages_find(Maintenance *maintenance, BufferAccessStrategy strategy);
 
-/* ---- Background workers (worker.c) -------------------------------------- */
+/* ---- Background workers (maintenance_worker.c) -------------------------------------- */
 
 extern bool worker_start(Relation index);
 

@@ -173,7 +173,7 @@ typedef struct TailCount
 
 /* Counts the documents of a page and, of sets, the pages of elements that were begun for them. */
 static void
-count_documents(void *state, Buffer buffer)
+inspect_count_documents(void *state, Buffer buffer)
 {
 	TailCount *count = state;
 	Page page = BufferGetPage(buffer);
@@ -195,7 +195,7 @@ count_documents(void *state, Buffer buffer)
 static bool
 count_tail(Relation index, const TailEntry *tail, uint32 first_new, TailCount *count)
 {
-	return tail->stamp >= first_new || tail_walk(index, tail, count_documents, count);
+	return tail->stamp >= first_new || tail_walk(index, tail, inspect_count_documents, count);
 }
 
 /*
@@ -258,7 +258,7 @@ typedef struct Explain
 
 /* A ReportReceiver: notes what a search did, and in what time. */
 static void
-add_row(void *state, const SearchReport *report)
+inspect_add_row(void *state, const SearchReport *report)
 {
 	Explain *explain = state;
 	instr_time now;
@@ -273,7 +273,7 @@ add_row(void *state, const SearchReport *report)
 
 /* Orders segments by their numbers.  The tails, with number 0, come last. */
 static int
-compare_rows(const void *x, const void *y)
+inspect_compare_rows(const void *x, const void *y)
 {
 	uint32 a = ((const ExplainRow *) x)->report.stamp - 1;
 	uint32 b = ((const ExplainRow *) y)->report.stamp - 1;
@@ -283,7 +283,7 @@ compare_rows(const void *x, const void *y)
 
 /* Adds a row to the result. */
 static void
-put_row(ReturnSetInfo *result, const SearchReport *report, double seconds)
+inspect_put_row(ReturnSetInfo *result, const SearchReport *report, double seconds)
 {
 	static const char *const method[] =
 		{[SEARCH_AUTO] = "auto",   [SEARCH_MERGE] = "merge", [SEARCH_CHOOSE] = "choose",
@@ -336,11 +336,11 @@ neardup_explain(PG_FUNCTION_ARGS)
 	index_search(index, &query, 1, &found, &after, NULL, NULL);
 	after = 0;
 	INSTR_TIME_SET_CURRENT(explain.last);
-	index_search(index, &query, 1, &found, &after, add_row, &explain);
+	index_search(index, &query, 1, &found, &after, inspect_add_row, &explain);
 	index_close(index, AccessShareLock);
-	qsort(explain.row, explain.rows, sizeof(ExplainRow), compare_rows);
+	qsort(explain.row, explain.rows, sizeof(ExplainRow), inspect_compare_rows);
 	for (int i = 0; i < explain.rows; i++)
-		put_row((ReturnSetInfo *) fcinfo->resultinfo, &explain.row[i].report,
-				explain.row[i].seconds);
+		inspect_put_row((ReturnSetInfo *) fcinfo->resultinfo, &explain.row[i].report,
+						explain.row[i].seconds);
 	return (Datum) 0;
 }

@@ -2,7 +2,7 @@
  * maintenance.c: when a tail is sealed, and which segments are merged.
  */
 #include "index/index.h"
-#include "index/segment_write.h"
+#include "store/segment_write.h"
 
 /* So many segments of one tier are merged into one of the next. */
 #define TIER_SEGMENTS 8

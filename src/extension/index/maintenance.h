@@ -4,7 +4,7 @@
 #ifndef NEARDUP_INDEX_MAINTENANCE_H
 #define NEARDUP_INDEX_MAINTENANCE_H
 
-#include "index/meta.h"
+#include "store/meta.h"
 
 /* Who does it: that decides on memory, delays, and whose waiting it heeds. */
 typedef enum MaintenanceBy

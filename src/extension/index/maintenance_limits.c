@@ -13,7 +13,7 @@
 #include "storage/lmgr.h"
 #include "storage/lock.h"
 
-#include "index/segment_write.h"
+#include "store/segment_write.h"
 
 /* Locks an index for maintenance, which one process at a time does. */
 void

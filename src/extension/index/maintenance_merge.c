@@ -13,7 +13,7 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "index/sets.h"
+#include "store/sets.h"
 
 /* A segment that is being written, on whatever pages are free. */
 typedef struct NewSegment
@@ -146,7 +146,7 @@ forget_written(Relation index)
 
 /* Begins a segment with a number of its own. */
 static NewSegment *
-begin_segment(const Merge *merge)
+merge_begin_segment(const Merge *merge)
 {
 	NewSegment *segment = palloc0(sizeof(NewSegment));
 
@@ -199,7 +199,7 @@ write_documents(NewSegment *segment)
 
 /* Writes the page of elements at hand of a NewSegment. */
 static void
-write_elements(void *state)
+merge_write_elements(void *state)
 {
 	NewSegment *segment = state;
 	SegmentWriter *writer = &segment->writer;
@@ -214,7 +214,7 @@ write_elements(void *state)
 
 /* Completes the segment that is being written, unless maintenance gives way. */
 static void
-finish_segment(Merge *merge)
+merge_finish_segment(Merge *merge)
 {
 	NewSegment *segment = merge->segment;
 	SegmentWriter *writer = &segment->writer;
@@ -223,7 +223,7 @@ finish_segment(Merge *merge)
 	if (page_info(segment->page.data)->count > 0)
 		write_documents(segment);
 	if (page_info(segment->elements.data)->count > 0)
-		write_elements(segment);
+		merge_write_elements(segment);
 	if (merge->maintenance->gave_way)
 		return;
 	segment_lay_out(merge->index, writer->shape, &segment->root);
@@ -259,11 +259,11 @@ segment_with_room(Merge *merge)
 		root_numbers(&segment->root) + documents_per_page(segment->root.stride) >
 			merge->documents_max &&
 		segment->root.document_pages > 0)
-		finish_segment(merge);
+		merge_finish_segment(merge);
 	if (merge->maintenance->gave_way)
 		return NULL;
 	if (merge->segment == NULL)
-		merge->segment = begin_segment(merge);
+		merge->segment = merge_begin_segment(merge);
 	return merge->segment;
 }
 
@@ -299,7 +299,7 @@ add_part(Merge *merge, const SortedPart *part)
 		elements_place(&merge->segment->root, merge->segment->elements.data, &merge->record);
 	}
 	elements_put(&merge->segment->root, merge->segment->elements.data, part->element, part->count,
-				 write_elements, merge->segment);
+				 merge_write_elements, merge->segment);
 	if (!part_is_last(part))
 		return;
 	document.symbols = (const uint8_t *) &merge->record;
@@ -308,7 +308,7 @@ add_part(Merge *merge, const SortedPart *part)
 
 /* Adds the documents that were sorted. */
 static void
-add_sorted(Merge *merge)
+merge_add_sorted(Merge *merge)
 {
 	SortedPart part;
 
@@ -664,9 +664,9 @@ merge_sources(Maintenance *maintenance, const MergeSources *sources)
 	for (int i = 0; i < sources->count && !maintenance->gave_way; i++)
 		add_segment(&merge, meta_segment(merge.meta, sources->stamp[i]));
 	if (merge.sort != NULL && !maintenance->gave_way)
-		add_sorted(&merge);
+		merge_add_sorted(&merge);
 	if (merge.segment != NULL && !maintenance->gave_way)
-		finish_segment(&merge);
+		merge_finish_segment(&merge);
 	complete = !maintenance->gave_way;
 	if (complete)
 	{

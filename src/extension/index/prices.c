@@ -2,7 +2,6 @@
  * prices.c: what the searches of an index take, from its metapage alone.
  */
 #include "index/prices.h"
-#include "index/sets.h"
 
 /* Nanoseconds before the first document of any search: executor, metapage, tail. */
 #define START_NS 2000.0
@@ -59,8 +58,8 @@ plan_of_sets(const IndexMeta *meta, const SegmentEntry *entry, int distance)
  * lists of keys instead where these cost less.
  */
 static void
-add_segment(SearchPrice *price, const IndexMeta *meta, const SegmentEntry *entry, int radius,
-			KeyShare keys)
+prices_add_segment(SearchPrice *price, const IndexMeta *meta, const SegmentEntry *entry, int radius,
+				   KeyShare keys)
 {
 	SearchMethod method = radius < 0 ? SEARCH_SCAN : neardup_search;
 	Grouping grouping =
@@ -95,7 +94,7 @@ price_search(const IndexMeta *meta, int radius, KeyShare keys)
 
 	for (uint32 i = 0; i < meta->segments; i++)
 		if (meta->segment[i].grouped > 0)
-			add_segment(&price, meta, &meta->segment[i], radius, keys);
+			prices_add_segment(&price, meta, &meta->segment[i], radius, keys);
 	return price;
 }
 
@@ -112,9 +111,9 @@ price_end(const IndexMeta *meta, KeyShare keys)
 		const SegmentEntry *entry = &meta->segment[i];
 
 		if (entry->empty > 0)
-			add_segment(&price, meta, entry, -1, keys);
+			prices_add_segment(&price, meta, entry, -1, keys);
 		if (entry->nulls > 0)
-			add_segment(&price, meta, entry, -1, keys);
+			prices_add_segment(&price, meta, entry, -1, keys);
 	}
 	return price;
 }
@@ -126,6 +125,6 @@ price_all(const IndexMeta *meta, KeyShare keys)
 	SearchPrice price = price_tails(meta);
 
 	for (uint32 i = 0; i < meta->segments; i++)
-		add_segment(&price, meta, &meta->segment[i], -1, keys);
+		prices_add_segment(&price, meta, &meta->segment[i], -1, keys);
 	return price;
 }

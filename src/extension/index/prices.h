@@ -30,4 +30,20 @@ extern SearchPrice price_search(const IndexMeta *meta, int radius, KeyShare keys
 extern SearchPrice price_all(const IndexMeta *meta, KeyShare keys);
 extern SearchPrice price_end(const IndexMeta *meta, KeyShare keys);
 
+/* ---- Sets (scan_sets.c, prices.c) ------------------------------------------- */
+
+/* Nanoseconds to look up the length of a list, to read a list, and for a posting. */
+#define SET_LENGTH_NS 250.0
+#define SET_LIST_NS 150.0
+#define SET_POSTING_NS 1.5
+
+/* What it takes to look at a document that does not match, whose record may show it. */
+typedef struct SetPrice
+{
+	double ns;
+	double pages; /* of elements */
+} SetPrice;
+
+extern SetPrice set_price(Measure measure, double x, double y, double threshold);
+
 #endif

@@ -184,7 +184,7 @@ begin_ordering(IndexScanDesc scan, const ScanConditions *conditions)
 
 /* Begins to search, when the first match is asked for. */
 static void
-begin(IndexScanDesc scan, MatchReceiver receiver, void *receiver_state)
+scan_begin(IndexScanDesc scan, MatchReceiver receiver, void *receiver_state)
 {
 	NeardupScan *state = scan->opaque;
 	MemoryContext old_context = MemoryContextSwitchTo(state->context);
@@ -269,7 +269,7 @@ neardup_gettuple(IndexScanDesc scan, ScanDirection direction)
 	uint64 match;
 
 	if (!state->begun)
-		begin(scan, NULL, NULL);
+		scan_begin(scan, NULL, NULL);
 	else if (scan->kill_prior_tuple && state->next > 0)
 		note_killed(state);
 	while (state->next >= state->found.count && !state->done)
@@ -338,7 +338,7 @@ neardup_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 
 	if (scan->numberOfKeys == 0)
 		return add_all_pages(scan, bitmap);
-	begin(scan, add_to_bitmap, &target);
+	scan_begin(scan, add_to_bitmap, &target);
 	if (!state->done)
 	{
 		state->query[0].limit = BITMAP_BATCH;

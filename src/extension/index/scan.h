@@ -8,7 +8,7 @@
 #define NEARDUP_INDEX_SCAN_H
 
 #include "index/index.h"
-#include "index/segment_read.h"
+#include "store/sets.h"
 
 /* ---- Matches (scan_matches.c) ------------------------------------------- */
 
@@ -171,14 +171,6 @@ extern SetQuery *set_query(const Signature *set, Measure measure, double thresho
 
 /* Returns the distance that a resemblance stands for. */
 extern int distance_of_sets(double resemblance);
-
-/* A page of elements that stays pinned, since the next set often begins on it, and a count of pages. */
-typedef struct KeptPage
-{
-	Buffer buffer; /* or InvalidBuffer */
-	uint32 page;   /* its number in a segment, its block in a tail */
-	uint64 pages;  /* that were read */
-} KeptPage;
 
 /* A document that may match: its record, and the TID without flags. */
 typedef struct SetPending

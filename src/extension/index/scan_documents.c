@@ -6,7 +6,7 @@
 
 #include "miscadmin.h"
 
-#include "index/segment_postings.h"
+#include "store/segment_postings.h"
 
 /* How many candidates ahead documents are prefetched: fewer if these take many bytes. */
 #define PREFETCH_AHEAD 32

@@ -58,7 +58,7 @@ compare_matches(const void *x, const void *y)
 
 /* Orders places by their pages. */
 static int
-compare_places(const void *x, const void *y)
+kill_compare_places(const void *x, const void *y)
 {
 	const MatchPlace *a = x;
 	const MatchPlace *b = y;
@@ -92,10 +92,11 @@ matches_kill(Relation index, MatchList *list, const uint8 *killed)
 	for (Size i = 0; i < list->places; i++)
 		if (is_killed(list, killed, list->place[i].match))
 			list->place[kept++] = list->place[i];
-	qsort(list->place, kept, sizeof(MatchPlace), compare_places);
+	qsort(list->place, kept, sizeof(MatchPlace), kill_compare_places);
 	for (Size i = 0; i < kept; i = next)
 	{
-		for (next = i + 1; next < kept && compare_places(&list->place[i], &list->place[next]) == 0;)
+		for (next = i + 1;
+			 next < kept && kill_compare_places(&list->place[i], &list->place[next]) == 0;)
 			next++;
 		kill_on_page(index, &list->place[i], next - i);
 	}

@@ -67,7 +67,7 @@ median(uint64 a, uint64 b, uint64 c)
  * exceeds any other.
  */
 static Size
-partition(uint64 *x, Size n)
+matches_partition(uint64 *x, Size n)
 {
 	uint64 pivot = median(x[n / 4], x[n / 2], x[n / 4 * 3]);
 	Size i = 0;
@@ -95,7 +95,7 @@ select_least(uint64 *x, Size n, Size k)
 {
 	while (n > FIRST_ALLOCATION)
 	{
-		Size left = partition(x, n);
+		Size left = matches_partition(x, n);
 
 		if (k < left)
 			n = left;

@@ -6,7 +6,7 @@
  * time, until enough are found that are nearer than all that are left.  So few documents are
  * compared that are not among the nearest.
  */
-#include "index/sets.h"
+#include "index/prices.h"
 
 #include <math.h>
 

@@ -10,7 +10,7 @@
 #include "miscadmin.h"
 #include "utils/spccache.h"
 
-#include "index/segment_postings.h"
+#include "store/segment_postings.h"
 
 /* A search may have as many candidates, even if work_mem is smaller. */
 #define CANDIDATES_MIN 4096

@@ -13,13 +13,12 @@
 #include "portability/instr_time.h"
 #include "utils/spccache.h"
 
-#include "index/sets.h"
 
 /* ---- Segments ----------------------------------------------------------- */
 
 /* Orders buckets by length, the shortest first. */
 static int
-compare_lengths(const void *x, const void *y)
+search_compare_lengths(const void *x, const void *y)
 {
 	const QueryBucket *a = x;
 	const QueryBucket *b = y;
@@ -38,7 +37,7 @@ plan_for_lengths(Search *s, Segment *segment, QueryBucket *bucket)
 	double *sum;
 
 	postings_lengths(s->index, segment, s->report, bucket, groups);
-	qsort(bucket, groups, sizeof(QueryBucket), compare_lengths);
+	qsort(bucket, groups, sizeof(QueryBucket), search_compare_lengths);
 	sum = palloc((groups + 1) * sizeof(double));
 	sum[0] = 0;
 	for (int g = 0; g < groups; g++)
@@ -250,7 +249,7 @@ search_entry(Search *s, const SegmentEntry *entry)
 /* ---- The whole index ---------------------------------------------------- */
 
 static void
-visit_tail_page(void *state, Buffer buffer)
+search_visit_tail_page(void *state, Buffer buffer)
 {
 	Search *s = state;
 
@@ -280,7 +279,8 @@ search_tail(Search *s, const TailEntry *tail)
 		(s->query->flag_mask == 0 && tail->stride != meta_stride(s->meta)))
 		return true;
 	search_set_stride(s, tail->stride);
-	if (!tail_walk(s->index, tail, visit_tail_page, s) || !search_pending(s, NULL, tail->stamp))
+	if (!tail_walk(s->index, tail, search_visit_tail_page, s) ||
+		!search_pending(s, NULL, tail->stamp))
 		return false;
 	s->done[s->done_count++] = tail->stamp;
 	return true;

@@ -8,7 +8,7 @@
  * what it shares by its size and bitmap (Sandes et al. 2020).  The elements of the others are
  * compared.
  */
-#include "index/sets.h"
+#include "index/prices.h"
 
 #include <math.h>
 
@@ -272,7 +272,7 @@ poisson_tail(double mean, int c)
 
 /* Orders buckets by length, the shortest first. */
 static int
-compare_lengths(const void *x, const void *y)
+sets_compare_lengths(const void *x, const void *y)
 {
 	const QueryBucket *a = x;
 	const QueryBucket *b = y;
@@ -286,7 +286,7 @@ compare_lengths(const void *x, const void *y)
 void
 set_sort_buckets(QueryBucket *bucket, uint32 count)
 {
-	qsort(bucket, count, sizeof(QueryBucket), compare_lengths);
+	qsort(bucket, count, sizeof(QueryBucket), sets_compare_lengths);
 }
 
 /* A counter holds no more hits. */

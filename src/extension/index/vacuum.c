@@ -10,7 +10,7 @@
 #include "utils/resowner.h"
 #include "utils/wait_event.h"
 
-#include "index/segment_read.h"
+#include "store/segment_read.h"
 
 typedef struct Vacuum
 {
@@ -29,7 +29,7 @@ typedef struct Vacuum
  * them to mark.  Returns their number.
  */
 static int
-find_dead(Vacuum *v, Page page, bool *dead)
+vacuum_find_dead(Vacuum *v, Page page, bool *dead)
 {
 	int found = 0;
 
@@ -61,7 +61,7 @@ vacuum_page(void *state, Buffer buffer)
 	Page page;
 
 	page_check_documents(v->index, buffer, v->stride);
-	found = find_dead(v, BufferGetPage(buffer), dead);
+	found = vacuum_find_dead(v, BufferGetPage(buffer), dead);
 	v->stats->tuples_removed += found;
 	if (found == 0)
 		return;

@@ -30,7 +30,7 @@ typedef struct Rows
 
 /* Returns the i-th of count indexes that are spread evenly below total. */
 static int
-spread(int i, int count, int total)
+spread_evenly(int i, int count, int total)
 {
 	return (int) ((int64) i * total / count);
 }
@@ -56,7 +56,8 @@ read_rows(VacAttrStatsP stats, AnalyzeAttrFetchFunc fetch, int sampled)
 	for (int i = 0; i < rows.count; i++)
 	{
 		compat_vacuum_delay();
-		rows.datum[i] = PointerGetDatum(PG_DETOAST_DATUM(present[spread(i, rows.count, count)]));
+		rows.datum[i] =
+			PointerGetDatum(PG_DETOAST_DATUM(present[spread_evenly(i, rows.count, count)]));
 		rows.signature[i] = signature_of_any(rows.datum[i]);
 	}
 	return rows;
@@ -133,7 +134,7 @@ keep_sample(VacAttrStatsP stats, int slot, const Rows *rows, int limit)
 	stats->stavalues[slot] = palloc(sizeof(Datum) * (limit + 1));
 	for (int i = 0; i < limit; i++)
 	{
-		Datum datum = rows->datum[other[spread(i, limit, others)]];
+		Datum datum = rows->datum[other[spread_evenly(i, limit, others)]];
 		size_t size = VARSIZE_ANY(DatumGetPointer(datum));
 
 		/* Shapes, and so sizes, differ if the column has no typmod. */
@@ -160,7 +161,7 @@ keep_distances(VacAttrStatsP stats, int slot, const Rows *rows, const Signature 
 
 	for (int i = 0; i < chosen; i++)
 	{
-		int row = spread(i, chosen, rows->count);
+		int row = spread_evenly(i, chosen, rows->count);
 		const Signature *x = &rows->signature[row];
 
 		compat_vacuum_delay();

@@ -66,7 +66,7 @@ shape_of_type(const Condition *condition, Oid type, int32 typmod)
 }
 
 static void
-set_query(Condition *condition, const Signature *query)
+selectivity_set_query(Condition *condition, const Signature *query)
 {
 	condition->query = *query;
 	condition->shape = query->header;
@@ -84,7 +84,7 @@ read_signature(Condition *condition, Node *node)
 	{
 		if (is_signature_type(condition->function, value->consttype) &&
 			signature_of_value(value->consttype, value->constvalue, &condition->query_bits, &query))
-			set_query(condition, &query);
+			selectivity_set_query(condition, &query);
 		return;
 	}
 	if (condition->shape.k == 0)
@@ -112,7 +112,7 @@ read_argument(Condition *condition, Node *node)
 			read_ball(condition->root, condition->function, node, &condition->bounds);
 
 		if (centre.known)
-			set_query(condition, &centre.value);
+			selectivity_set_query(condition, &centre.value);
 		else if (centre.node != NULL)
 			read_signature(condition, centre.node);
 	}

@@ -52,7 +52,7 @@ add_signatures(ColumnStatistics *column, Oid function, const AttStatsSlot *slot)
  * kind.  The bounds of their histogram serve as a column, since hashes are evenly spread.
  */
 static void
-read_signatures(ColumnStatistics *column, HeapTuple tuple, Oid function)
+statistics_read_signatures(ColumnStatistics *column, HeapTuple tuple, Oid function)
 {
 	AttStatsSlot *common = &column->common_slot;
 	AttStatsSlot *slot = &column->slot;
@@ -108,7 +108,7 @@ statistics_read(ColumnStatistics *column, PlannerInfo *root, Node *node, Oid fun
 		column->attribute = statistic->staattnum;
 		column->nulls = statistic->stanullfrac;
 		if (statistic_proc_security_check(&variable, function))
-			read_signatures(column, variable.statsTuple, function);
+			statistics_read_signatures(column, variable.statsTuple, function);
 	}
 	ReleaseVariableStats(variable);
 	column->present = 1 - column->nulls;
@@ -141,7 +141,7 @@ typical_signature(const Signature *signature, int count)
 }
 
 static bool
-is_near(const Signature *x, const Signature *y, int radius)
+statistics_is_near(const Signature *x, const Signature *y, int radius)
 {
 	return signature_comparable(&x->header, &y->header) && signature_near(x, y, radius);
 }
@@ -159,7 +159,8 @@ statistics_near(const ColumnStatistics *column, const Signature *centre, int sel
 
 	*share = 0;
 	for (int i = 0; i < column->count; i++)
-		if ((i != self || i < column->common) && is_near(&column->signature[i], centre, radius))
+		if ((i != self || i < column->common) &&
+			statistics_is_near(&column->signature[i], centre, radius))
 		{
 			*share += share_of(column, i);
 			near += i >= column->common;
@@ -231,7 +232,7 @@ statistics_pairs(const ColumnStatistics *x, const ColumnStatistics *y, int radiu
 
 		for (int j = 0; j < y->count; j++)
 			if ((i != j || !same || i < x->common) &&
-				is_near(&x->signature[i], &y->signature[j], radius))
+				statistics_is_near(&x->signature[i], &y->signature[j], radius))
 				pairs += share * share_of(y, j);
 	}
 	return pairs;

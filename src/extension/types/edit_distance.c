@@ -39,7 +39,7 @@ pair_of_arguments(FunctionCallInfo fcinfo, PairMaker make)
 
 /* Returns an argument; throws an error, which calls it by its name, if it is negative. */
 static int32
-cost_of(FunctionCallInfo fcinfo, int n, const char *name)
+edit_cost_of(FunctionCallInfo fcinfo, int n, const char *name)
 {
 	int32 cost = PG_GETARG_INT32(n);
 
@@ -73,9 +73,9 @@ distance_of_arguments(FunctionCallInfo fcinfo, PairMaker make)
 				 errmsg("maximum distance must not be negative, but is %d", (int) most)));
 	if (PG_NARGS() > 3)
 	{
-		costs.insertion = cost_of(fcinfo, 3, "insertion");
-		costs.deletion = cost_of(fcinfo, 4, "deletion");
-		costs.substitution = cost_of(fcinfo, 5, "substitution");
+		costs.insertion = edit_cost_of(fcinfo, 3, "insertion");
+		costs.deletion = edit_cost_of(fcinfo, 4, "deletion");
+		costs.substitution = edit_cost_of(fcinfo, 5, "substitution");
 	}
 	pair = pair_of_arguments(fcinfo, make);
 	distance = edit_distance(&pair, costs, most);

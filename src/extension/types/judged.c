@@ -19,19 +19,19 @@
 #define VERDICTS_MAX (UINT32_MAX / 16)
 
 /* Adds the rows of the query to verdicts. */
-typedef struct Reader
+typedef struct VerdictReader
 {
 	JudgedPairs *verdicts;
 	Oid type[2]; /* of the columns of ids */
-} Reader;
+} VerdictReader;
 
 /* ---- Reading --------------------------------------------------------------- */
 
 /* A RowSink.  The ids of verdict v go to places 2 v and 2 v + 1, which are not sorted yet. */
 static bool
-take_row(void *state, const Datum *values, const bool *nulls)
+judged_take_row(void *state, const Datum *values, const bool *nulls)
 {
-	Reader *reader = state;
+	VerdictReader *reader = state;
 	JudgedPairs *verdicts = reader->verdicts;
 	uint32 v = verdicts->count;
 
@@ -58,7 +58,7 @@ take_row(void *state, const Datum *values, const bool *nulls)
 
 /* Checks the columns of the query. */
 static void
-check_columns(const char *name, const IdType *ids, TupleDesc row_type)
+judged_check_columns(const char *name, const IdType *ids, TupleDesc row_type)
 {
 	const char *type = format_type_be(ids->type);
 
@@ -80,7 +80,7 @@ check_columns(const char *name, const IdType *ids, TupleDesc row_type)
 
 /* Compares two of the ids read, by their places. */
 static int
-compare_places(const void *x, const void *y, void *state)
+judged_compare_places(const void *x, const void *y, void *state)
 {
 	const JudgedPairs *verdicts = state;
 
@@ -100,10 +100,10 @@ sort_ids(JudgedPairs *verdicts)
 
 	for (uint32 i = 0; i < count; i++)
 		order[i] = i;
-	qsort_arg(order, count, sizeof(uint32), compare_places, verdicts);
+	qsort_arg(order, count, sizeof(uint32), judged_compare_places, verdicts);
 	for (uint32 i = 0; i < count; i++)
 	{
-		if (i == 0 || compare_places(order + i - 1, order + i, verdicts) != 0)
+		if (i == 0 || judged_compare_places(order + i - 1, order + i, verdicts) != 0)
 			id[verdicts->places++] = verdicts->id[order[i]];
 		place[order[i]] = verdicts->places - 1;
 	}
@@ -173,7 +173,7 @@ JudgedPairs *
 judged_read(const char *name, const char *query, const IdType *ids)
 {
 	JudgedPairs *verdicts = palloc0(sizeof(JudgedPairs));
-	Reader reader = {.verdicts = verdicts};
+	VerdictReader reader = {.verdicts = verdicts};
 	SPIPlanPtr plan;
 
 	verdicts->name = name;
@@ -184,10 +184,10 @@ judged_read(const char *name, const char *query, const IdType *ids)
 	verdicts->id = palloc(ROOM_MIN * 2 * sizeof(Datum));
 	SPI_connect();
 	plan = query_prepare(name, query, CURSOR_OPT_PARALLEL_OK, EXAMPLE);
-	check_columns(name, ids, query_columns(plan));
+	judged_check_columns(name, ids, query_columns(plan));
 	for (int i = 0; i < 2; i++)
 		reader.type[i] = id_column_type(ids, TupleDescAttr(query_columns(plan), i)->atttypid);
-	query_rows(plan, take_row, &reader);
+	query_rows(plan, judged_take_row, &reader);
 	SPI_finish();
 	sort_ids(verdicts);
 	sort_records(verdicts->verdict, verdicts->count, sizeof(JudgedPair), verdict_key);

@@ -103,7 +103,7 @@ lexicon_of_datum(Datum datum)
 
 /* Throws an error if a lexicon is of a later recipe. */
 static void
-check_recipe(const LexiconValue *lexicon)
+lexicon_check_recipe(const LexiconValue *lexicon)
 {
 	if (lexicon->version != RECIPE_VERSION)
 		ereport(ERROR,
@@ -120,7 +120,7 @@ make_ready(ReadyLexicon *ready, const LexiconValue *lexicon)
 	MemoryContext old;
 	LexiconValue *copy;
 
-	check_recipe(lexicon);
+	lexicon_check_recipe(lexicon);
 	ready->value = NULL;
 	MemoryContextReset(ready->context);
 	old = MemoryContextSwitchTo(ready->context);

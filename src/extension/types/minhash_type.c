@@ -45,7 +45,7 @@ neardup_minhash_typmod_out(PG_FUNCTION_ARGS)
 
 /* Returns the signature of a text. */
 static struct varlena *
-minhash_of_text(Datum text, int k, int b, SchemeId scheme)
+minhash_type_minhash_of_text(Datum text, int k, int b, SchemeId scheme)
 {
 	SignatureMaker maker = {.scheme = scheme};
 
@@ -61,8 +61,8 @@ neardup_to_minhash_scheme(PG_FUNCTION_ARGS)
 {
 	SchemeId scheme = text_scheme_of_argument(fcinfo, 3);
 
-	PG_RETURN_POINTER(minhash_of_text(PG_GETARG_DATUM(0), PG_GETARG_INT32(1), PG_GETARG_INT32(2),
-									  scheme));
+	PG_RETURN_POINTER(minhash_type_minhash_of_text(PG_GETARG_DATUM(0), PG_GETARG_INT32(1),
+												   PG_GETARG_INT32(2), scheme));
 }
 
 /* to_minhash(text, text) returns minhash; the second is a scheme */
@@ -72,8 +72,8 @@ neardup_to_minhash_text(PG_FUNCTION_ARGS)
 {
 	SchemeId scheme = text_scheme_of_argument(fcinfo, 1);
 
-	PG_RETURN_POINTER(minhash_of_text(PG_GETARG_DATUM(0), DEFAULT_MINHASH_K, DEFAULT_MINHASH_B,
-									  scheme));
+	PG_RETURN_POINTER(minhash_type_minhash_of_text(PG_GETARG_DATUM(0), DEFAULT_MINHASH_K,
+												   DEFAULT_MINHASH_B, scheme));
 }
 
 /* to_minhash(shingles, k int, b int) returns minhash */

@@ -46,7 +46,7 @@ hint_at_query(void *such)
 }
 
 static SPIPlanPtr
-prepare(const char *query, int cursor_options, const char *such)
+query_prepare_row(const char *query, int cursor_options, const char *such)
 {
 	ErrorContextCallback context = {error_context_stack, hint_at_query, (void *) such};
 	SPIPlanPtr plan;
@@ -64,7 +64,7 @@ prepare(const char *query, int cursor_options, const char *such)
 SPIPlanPtr
 query_prepare(const char *name, const char *query, int cursor_options, const char *such)
 {
-	SPIPlanPtr plan = prepare(query, cursor_options, such);
+	SPIPlanPtr plan = query_prepare_row(query, cursor_options, such);
 	Query *parsed;
 
 	if (plan == NULL)
@@ -134,18 +134,18 @@ end_nothing(DestReceiver *self)
 }
 
 /* A DestReceiver that passes rows to a sink. */
-typedef struct Reader
+typedef struct QueryReceiver
 {
 	DestReceiver pub;
 	RowSink sink;
 	void *state;
 	MemoryContext row_context;
-} Reader;
+} QueryReceiver;
 
 static bool
 pass_row(TupleTableSlot *slot, DestReceiver *self)
 {
-	Reader *reader = (Reader *) self;
+	QueryReceiver *reader = (QueryReceiver *) self;
 	MemoryContext old;
 	bool more;
 
@@ -162,13 +162,13 @@ pass_row(TupleTableSlot *slot, DestReceiver *self)
 void
 query_rows(SPIPlanPtr plan, RowSink sink, void *state)
 {
-	Reader reader = {.pub = {.receiveSlot = pass_row,
-							 .rStartup = start_nothing,
-							 .rShutdown = end_nothing,
-							 .rDestroy = end_nothing,
-							 .mydest = DestNone},
-					 .sink = sink,
-					 .state = state};
+	QueryReceiver reader = {.pub = {.receiveSlot = pass_row,
+									.rStartup = start_nothing,
+									.rShutdown = end_nothing,
+									.rDestroy = end_nothing,
+									.mydest = DestNone},
+							.sink = sink,
+							.state = state};
 	SPIExecuteOptions options = {.read_only = true};
 	int result;
 

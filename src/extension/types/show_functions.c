@@ -99,7 +99,7 @@ check_shown(bool all)
 
 /* Adds a row of a shingle's text and two more columns. */
 static void
-put_row(FunctionCallInfo fcinfo, ShownShingles *shown, size_t i, Datum second, Datum third)
+show_put_row(FunctionCallInfo fcinfo, ShownShingles *shown, size_t i, Datum second, Datum third)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	bool nulls[3] = {false, false, false};
@@ -127,8 +127,8 @@ put_shown(FunctionCallInfo fcinfo, ShownShingles *shown)
 	for (i = 0; i < shown->count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		put_row(fcinfo, shown, i, Int32GetDatum((int32) shown->shingle[i].count),
-				Int64GetDatum((int64) shown->shingle[i].hash));
+		show_put_row(fcinfo, shown, i, Int32GetDatum((int32) shown->shingle[i].count),
+					 Int64GetDatum((int64) shown->shingle[i].hash));
 	}
 	shown_free(shown);
 }
@@ -193,8 +193,8 @@ neardup_shared_shingles(PG_FUNCTION_ARGS)
 
 		CHECK_FOR_INTERRUPTS();
 		if (in_b)
-			put_row(fcinfo, &shown_a, i, Int32GetDatum((int32) in_a->count),
-					Int32GetDatum((int32) in_b->count));
+			show_put_row(fcinfo, &shown_a, i, Int32GetDatum((int32) in_a->count),
+						 Int32GetDatum((int32) in_b->count));
 	}
 	shown_free(&shown_a);
 	shown_free(&shown_b);
@@ -220,8 +220,9 @@ neardup_show_weights(PG_FUNCTION_ARGS)
 		uint64 hash = shown.shingle[i].hash;
 
 		CHECK_FOR_INTERRUPTS();
-		put_row(fcinfo, &shown, i, Int32GetDatum((int32) weight_of(&lexicon->weights, mix64(hash))),
-				Int64GetDatum((int64) hash));
+		show_put_row(fcinfo, &shown, i,
+					 Int32GetDatum((int32) weight_of(&lexicon->weights, mix64(hash))),
+					 Int64GetDatum((int64) hash));
 	}
 	shown_free(&shown);
 	utf8_free(&utf8);

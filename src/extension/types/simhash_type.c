@@ -61,7 +61,7 @@ simhash_of_builder(SimhashBuilder *builder, int f, SchemeId scheme)
 
 /* Returns the signature of a text. */
 static struct varlena *
-simhash_of_text(Datum text, int f, SchemeId scheme)
+simhash_type_simhash_of_text(Datum text, int f, SchemeId scheme)
 {
 	SignatureMaker maker = {.scheme = scheme};
 
@@ -77,7 +77,7 @@ neardup_to_simhash_scheme(PG_FUNCTION_ARGS)
 {
 	SchemeId scheme = text_scheme_of_argument(fcinfo, 2);
 
-	PG_RETURN_POINTER(simhash_of_text(PG_GETARG_DATUM(0), PG_GETARG_INT32(1), scheme));
+	PG_RETURN_POINTER(simhash_type_simhash_of_text(PG_GETARG_DATUM(0), PG_GETARG_INT32(1), scheme));
 }
 
 /* to_simhash(text, text) returns simhash; the second is a scheme */
@@ -87,7 +87,7 @@ neardup_to_simhash_text(PG_FUNCTION_ARGS)
 {
 	SchemeId scheme = text_scheme_of_argument(fcinfo, 1);
 
-	PG_RETURN_POINTER(simhash_of_text(PG_GETARG_DATUM(0), 64, scheme));
+	PG_RETURN_POINTER(simhash_type_simhash_of_text(PG_GETARG_DATUM(0), 64, scheme));
 }
 
 /* to_simhash(shingles, f int) returns simhash */

@@ -93,7 +93,7 @@ copies_of_weight(double weight)
 
 /* A HashSink that sets the elements of WeightedTokens; its state is the next of them. */
 static void
-set_elements(void *state, const uint64_t *hashes, size_t count)
+weigh_set_elements(void *state, const uint64_t *hashes, size_t count)
 {
 	WeightedToken **next = state;
 
@@ -138,7 +138,7 @@ bag_of_weights(ArrayType *tokens, ArrayType *weights)
 	WeightedToken *next = token;
 	Bag bag;
 
-	hashes_of_text_array(tokens, set_elements, &next);
+	hashes_of_text_array(tokens, weigh_set_elements, &next);
 	for (int i = 0; i < count; i++)
 		token[i].copies = copies_of_weight(weight[i]);
 	sort_records(token, count, sizeof(WeightedToken), token_key);

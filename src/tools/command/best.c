@@ -127,7 +127,7 @@ is_value(const char *text)
 
 /* Adds the value of the next record, one of a batch. */
 static void
-add_value(Best *best, const Batch *batch, const char *text)
+add_value(Best *best, const RecordBatch *batch, const char *text)
 {
 	static const char *const kinds[] = {"a text", "a number"};
 	bool number;
@@ -155,7 +155,7 @@ add_value(Best *best, const Batch *batch, const char *text)
 
 /* Adds the values of the records of a batch, the next one in order. */
 void
-best_add(Best *best, const Batch *batch)
+best_add(Best *best, const RecordBatch *batch)
 {
 	const char *text = batch->best.bytes;
 

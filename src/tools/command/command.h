@@ -67,7 +67,7 @@ enum
 	UNIT_LINE
 };
 
-typedef struct Options
+typedef struct CommandOptions
 {
 	const char *field[FIELDS]; /* names; NULL: records are numbered, or the first is best */
 	int format;
@@ -96,9 +96,9 @@ typedef struct Options
 	double memory; /* 0: half of the machine's, for joins */
 	char **files;  /* "-" if none is named */
 	neardup_options join;
-} Options;
+} CommandOptions;
 
-extern Options options;
+extern CommandOptions options;
 
 /* ---- Errors and bytes (main.c) ------------------------------------------ */
 
@@ -153,7 +153,7 @@ extern Packing input_packing(const Input *input);
 extern uint64_t input_place(const Input *input);
 extern void pack(Packing packing, Buffer *bytes);
 
-/* ---- Records (records.c) ------------------------------------------------ */
+/* ---- Records (file_records.c) ------------------------------------------------ */
 
 typedef struct Files Files;
 
@@ -171,7 +171,7 @@ typedef struct Skipped
 } Skipped;
 
 /* Whole records of a file, and what a thread makes of them. */
-typedef struct Batch
+typedef struct RecordBatch
 {
 	neardup_session *session;
 	const char *file;
@@ -203,70 +203,70 @@ typedef struct Batch
 	Buffer digest;      /* uint64_t: of each text's shingles */
 	Buffer skipped;     /* Skipped: records that --skip-errors leaves out */
 	Buffer line;        /* Line: of lines.c */
-} Batch;
+} RecordBatch;
 
 /* A text and what belongs to it; bytes that are valid until the next record. */
-typedef struct Document
+typedef struct RecordText
 {
 	const char *text;
 	size_t length;
 	const char *id;   /* ends in a zero */
 	const char *best; /* the same; empty if there is none */
 	bool skipped;     /* --skip-errors leaves it out */
-} Document;
+} RecordText;
 
 /* Where a record lies: in a file, or in a copy of what packed files hold. */
-typedef struct Place
+typedef struct RecordPlace
 {
 	uint64_t at;
 	uint32_t length;
 	int32_t source; /* PACKED_FILES, or the number of a file */
-} Place;
+} RecordPlace;
 
 #define PACKED_FILES (-1)
 
 extern int format_of(const char *name);
 extern Files *files_open(char **names, int format, bool twice);
 extern uint64_t files_bytes(const Files *files);
-extern bool files_next(Files *files, Batch *batch);
-extern void files_done(Files *files, const Batch *batch);
+extern bool files_next(Files *files, RecordBatch *batch);
+extern void files_done(Files *files, const RecordBatch *batch);
 extern void files_rewind(Files *files);
 extern int files_reopen(const Files *files, int source);
-extern void files_begin_batch(const Files *files, Batch *batch);
+extern void files_begin_batch(const Files *files, RecordBatch *batch);
 extern void check_fields(const Files *files);
 extern void files_mark(const Files *files, bool *mark);
-extern bool skip_record(Batch *batch);
+extern bool skip_record(RecordBatch *batch);
 extern char separator_of(int format);
 extern bool is_name_of(int i, const char *name, size_t length);
 extern bool is_signature(const char *name, size_t length);
-extern const char *read_field(Batch *batch, const char *at, const char *end, Buffer *field);
-extern bool next_document(Batch *batch, Document *document);
-extern void batch_free(Batch *batch);
-extern bool is_numbered(const Batch *batch);
-extern size_t records_of(const Batch *batch);
+extern const char *read_field(RecordBatch *batch, const char *at, const char *end, Buffer *field);
+extern bool next_document(RecordBatch *batch, RecordText *document);
+extern void batch_free(RecordBatch *batch);
+extern bool is_numbered(const RecordBatch *batch);
+extern size_t records_of(const RecordBatch *batch);
 extern size_t without_line_end(const char *bytes, size_t length);
-extern const char *record_at(const Batch *batch, size_t number, size_t *length);
+extern const char *record_at(const RecordBatch *batch, size_t number, size_t *length);
 extern Buffer read_whole(const char *name);
 
 /* ---- Signatures (signatures.c) -------------------------------------------- */
 
 /* A record of a file of signatures, whose bytes are valid until the next one. */
-typedef struct Signature
+typedef struct SignatureRecord
 {
 	const char *id; /* ends in a zero */
 	bool number;    /* it is a bigint in the file */
 	neardup_kind kind;
 	const uint8_t *value;
 	size_t length;
-} Signature;
+} SignatureRecord;
 
-typedef void (*TakeSignature)(void *state, const Signature *signature);
+typedef void (*TakeSignature)(void *state, const SignatureRecord *signature);
 
 extern char **files_of(const char *name);
 extern bool are_signatures(char **names);
 extern void read_signatures(char **names, TakeSignature take, void *state);
 extern neardup_part read_part(const char *part, bool against);
-extern bool is_of_part(neardup_session *session, const Signature *signature, bool against);
+extern bool is_of_part(neardup_session *session, const SignatureRecord *signature, bool against);
 
 /* ---- JSON (json.cpp) ---------------------------------------------------- */
 
@@ -298,23 +298,23 @@ extern bool is_utf8(const char *bytes, size_t length);
 /* ---- Threads (pipeline.c) ----------------------------------------------- */
 
 /* Does something with a batch: in any thread, or with one batch after the other. */
-typedef void (*Step)(void *state, Batch *batch);
+typedef void (*Step)(void *state, RecordBatch *batch);
 
 extern void pipeline(Files *files, Step work, Step take, void *state);
 
-/* ---- Texts that are read again (texts.c) --------------------------------- */
+/* ---- Texts that are read again (reread_texts.c) --------------------------------- */
 
 /* The texts of all records of files, which are read again where they lie. */
 typedef struct Texts
 {
 	const Files *files;
-	Buffer place;          /* Place: of each */
-	Buffer digest;         /* uint64_t: of each */
-	struct Reader *reader; /* of each thread */
+	Buffer place;              /* Place: of each */
+	Buffer digest;             /* uint64_t: of each */
+	struct TextReader *reader; /* of each thread */
 	neardup_evidence evidence;
 } Texts;
 
-extern void texts_add(Texts *texts, const Batch *batch);
+extern void texts_add(Texts *texts, const RecordBatch *batch);
 extern const neardup_evidence *texts_done(Texts *texts, const neardup_signer *signer);
 
 /* ---- The order of records (best.c) --------------------------------------- */
@@ -329,10 +329,10 @@ typedef struct Best
 	bool numbers;      /* are all values numbers, or texts? */
 } Best;
 
-extern void best_add(Best *best, const Batch *batch);
+extern void best_add(Best *best, const RecordBatch *batch);
 extern const char **best_keys(const Best *best);
 
-/* ---- Commands (sign.c, groups.c) ---------------------------------------- */
+/* ---- Commands (sign.c, dedupe.c) ---------------------------------------- */
 
 extern neardup_signer *new_signer(neardup_session *session, neardup_kind kind);
 extern neardup_kind kind_of_options(void);
@@ -345,9 +345,9 @@ extern bool put_copy_row(Buffer *out, const char *id, bool number, const void *v
 /* ---- What is written (output.c) ------------------------------------------ */
 
 extern void output_begin(void);
-extern void put_head(Batch *batch, const char *more);
-extern void output_pack(Batch *batch);
-extern void output_write(const Batch *batch);
+extern void put_head(RecordBatch *batch, const char *more);
+extern void output_pack(RecordBatch *batch);
+extern void output_write(const RecordBatch *batch);
 extern void output_end(void);
 extern void output_abandon(void);
 

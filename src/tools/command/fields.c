@@ -35,7 +35,7 @@ static const char open_quote[] = "a quote is not closed";
 
 /* Sets a field of the last record. */
 static void
-set_field(Batch *batch, int i, const char *bytes, size_t length)
+set_field(RecordBatch *batch, int i, const char *bytes, size_t length)
 {
 	put(&batch->field[i], bytes, length);
 	end_field(&batch->field[i]);
@@ -44,7 +44,7 @@ set_field(Batch *batch, int i, const char *bytes, size_t length)
 
 /* Reads a field of a CSV or TSV record; returns where the next one begins, or NULL after the last. */
 const char *
-read_field(Batch *batch, const char *at, const char *end, Buffer *field)
+read_field(RecordBatch *batch, const char *at, const char *end, Buffer *field)
 {
 	bool copied = batch->format == FORMAT_TSV; /* as COPY writes its text format */
 	bool quoted = !copied && at < end && *at == '"';
@@ -82,7 +82,7 @@ read_field(Batch *batch, const char *at, const char *end, Buffer *field)
 
 /* Notes where a text of the last record is, as it is written. */
 static void
-add_span(Batch *batch, const char *at, size_t length)
+add_span(RecordBatch *batch, const char *at, size_t length)
 {
 	Record span = {at - batch->data.bytes, length};
 
@@ -91,7 +91,7 @@ add_span(Batch *batch, const char *at, size_t length)
 
 /* Reads the fields of a CSV or TSV record. */
 static void
-parse_columns(Batch *batch, const char *at, size_t length)
+parse_columns(RecordBatch *batch, const char *at, size_t length)
 {
 	const char *end = at + length;
 	int column;
@@ -123,7 +123,7 @@ is_path(int i)
  * whole path as its name counts instead of a nested one.  Only texts of several elements are joined.
  */
 static bool
-note_field(Batch *batch, int i, const JsonValue *value)
+note_field(RecordBatch *batch, int i, const JsonValue *value)
 {
 	static const char *const twice[] = {"it has the field of the text twice",
 										"it has the field of the id twice",
@@ -150,7 +150,7 @@ note_field(Batch *batch, int i, const JsonValue *value)
 
 /* Sets the text of the last record, or adds a line end and one more text to it. */
 static void
-add_text(Batch *batch, const JsonValue *value)
+add_text(RecordBatch *batch, const JsonValue *value)
 {
 	if (batch->span.length > 0)
 		put(&batch->field[TEXT], "\n", 1);
@@ -162,7 +162,7 @@ add_text(Batch *batch, const JsonValue *value)
 static void
 take_value(void *state, const JsonValue *value)
 {
-	Batch *batch = state;
+	RecordBatch *batch = state;
 	char first = *value->raw;
 
 	if (!value->nested && is_signature(value->path, value->path_length))
@@ -184,7 +184,7 @@ take_value(void *state, const JsonValue *value)
 
 /* Reads the fields of a JSON record. */
 static void
-parse_json(Batch *batch, const char *at, size_t length)
+parse_json(RecordBatch *batch, const char *at, size_t length)
 {
 	bool nested = is_path(TEXT) || is_path(ID) || is_path(BEST);
 	const char *defect;
@@ -198,7 +198,7 @@ parse_json(Batch *batch, const char *at, size_t length)
 
 /* Notes if a field, or a file, is not UTF-8, or has a zero where none may be. */
 static void
-check_field(Batch *batch, int i, const char *bytes, size_t length)
+check_field(RecordBatch *batch, int i, const char *bytes, size_t length)
 {
 	if (!is_utf8(bytes, length))
 		batch->defect = "it is not UTF-8: iconv converts it";
@@ -208,7 +208,7 @@ check_field(Batch *batch, int i, const char *bytes, size_t length)
 
 /* Reads a record of a batch, the last one that was taken; notes what is wrong with it. */
 static void
-parse_record(Batch *batch, Document *document)
+parse_record(RecordBatch *batch, RecordText *document)
 {
 	Buffer *field = batch->field;
 	size_t length;
@@ -222,7 +222,7 @@ parse_record(Batch *batch, Document *document)
 	}
 	if (batch->format == FORMAT_FILES)
 	{
-		*document = (Document){at, length, batch->file, field[BEST].bytes};
+		*document = (RecordText){at, length, batch->file, field[BEST].bytes};
 		check_field(batch, TEXT, at, length);
 		return;
 	}
@@ -233,14 +233,14 @@ parse_record(Batch *batch, Document *document)
 	if (is_numbered(batch))
 		put_text(&field[ID], "%llu", (unsigned long long) (batch->first + batch->next));
 	*document =
-		(Document){field[TEXT].bytes, field[TEXT].length, field[ID].bytes, field[BEST].bytes};
+		(RecordText){field[TEXT].bytes, field[TEXT].length, field[ID].bytes, field[BEST].bytes};
 	for (int i = 0; i < FIELDS && batch->defect == NULL; i++)
 		check_field(batch, i, field[i].bytes, field[i].length);
 }
 
 /* Returns whether --skip-errors leaves out the last record, if it cannot be read. */
 bool
-skip_record(Batch *batch)
+skip_record(RecordBatch *batch)
 {
 	Skipped skipped = {batch->first + batch->next - 1, batch->defect};
 
@@ -256,13 +256,13 @@ skip_record(Batch *batch)
  * unless --skip-errors leaves it out: then it has no text.
  */
 bool
-next_document(Batch *batch, Document *document)
+next_document(RecordBatch *batch, RecordText *document)
 {
 	if (batch->next == records_of(batch))
 		return false;
 	batch->next++;
 	parse_record(batch, document);
 	if (skip_record(batch))
-		*document = (Document){.text = "", .id = "", .best = "", .skipped = true};
+		*document = (RecordText){.text = "", .id = "", .best = "", .skipped = true};
 	return batch->defect == NULL;
 }

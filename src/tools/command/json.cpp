@@ -108,7 +108,7 @@ is_number(std::string_view token)
 	return at == end;
 }
 
-static bool read_value(Json *json, ondemand::value value, int depth, std::string_view *text);
+static bool json_read_value(Json *json, ondemand::value value, int depth, std::string_view *text);
 
 /* Returns a value as it is written. */
 static std::string_view
@@ -131,14 +131,14 @@ set_path(Json *json, std::size_t length, int depth, const char *between, std::st
 
 /* Reads a value within another, whose path is json->path, and gives it to json->take. */
 static bool
-take_value(Json *json, ondemand::value value, int depth, uint64_t holder)
+json_take_value(Json *json, ondemand::value value, int depth, uint64_t holder)
 {
 	std::size_t length = json->path.size();
 	std::string_view raw = as_written(value);
 	std::string_view text;
 	JsonValue taken;
 
-	if (!read_value(json, value, depth + 1, &text))
+	if (!json_read_value(json, value, depth + 1, &text))
 		return false;
 	json->path.resize(length);
 	if (raw[0] != '"')
@@ -172,7 +172,7 @@ read_object(Json *json, simdjson_result<ondemand::object> result, int depth)
 		if (!read_string(json, field.unescaped_key(), &name))
 			return false;
 		set_path(json, length, depth, depth > 0 ? "." : "", name);
-		if (!take_value(json, field.value(), depth, holder))
+		if (!json_take_value(json, field.value(), depth, holder))
 			return false;
 	}
 	return true;
@@ -196,7 +196,7 @@ read_array(Json *json, simdjson_result<ondemand::array> result, int depth)
 		if (error != SUCCESS)
 			return refuse(json, error);
 		set_path(json, length, depth, "[]", {});
-		if (!take_value(json, value, depth, ++json->holders))
+		if (!json_take_value(json, value, depth, ++json->holders))
 			return false;
 	}
 	return true;
@@ -204,7 +204,7 @@ read_array(Json *json, simdjson_result<ondemand::array> result, int depth)
 
 /* Reads a value; sets text to a string, or to the value as it is written. */
 static bool
-read_value(Json *json, ondemand::value value, int depth, std::string_view *text)
+json_read_value(Json *json, ondemand::value value, int depth, std::string_view *text)
 {
 	const char *end;
 	char first;

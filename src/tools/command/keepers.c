@@ -15,7 +15,7 @@
 #define STEP 1024
 
 /* A file of pairs that is read line by line, and what is known of the records. */
-typedef struct Pairs
+typedef struct PairFiles
 {
 	char **name; /* of the open file, or the next one */
 	Input *input;
@@ -34,21 +34,21 @@ typedef struct Pairs
 	Spool members;  /* neardup_edge: of each that is no keeper, with its keeper */
 	uint64_t count; /* of them */
 	Buffer size;    /* uint32_t: of each record, how many have it as keeper */
-} Pairs;
+} PairFiles;
 
 /* ---- Records -------------------------------------------------------------- */
 
 static const char *
-id_of(const Pairs *pairs, uint64_t record)
+id_of(const PairFiles *pairs, uint64_t record)
 {
 	return pairs->id.bytes + ((const size_t *) pairs->id_at.bytes)[record];
 }
 
 /* A TakeSignature: keeps the id of a record. */
 static void
-keep_id(void *state, const Signature *signature)
+keep_id(void *state, const SignatureRecord *signature)
 {
-	Pairs *pairs = state;
+	PairFiles *pairs = state;
 
 	put(&pairs->id_at, &pairs->id.length, sizeof(size_t));
 	put(&pairs->id, signature->id, strlen(signature->id) + 1);
@@ -56,7 +56,7 @@ keep_id(void *state, const Signature *signature)
 
 /* Returns the place of an id in the table: of its record, or an empty one. */
 static uint64_t *
-find_id(const Pairs *pairs, const char *id)
+find_id(const PairFiles *pairs, const char *id)
 {
 	uint64_t place = XXH3_64bits_withSeed(id, strlen(id), pairs->seed) & pairs->mask;
 
@@ -67,7 +67,7 @@ find_id(const Pairs *pairs, const char *id)
 
 /* Reads the ids of the records. */
 static void
-read_ids(Pairs *pairs)
+read_ids(PairFiles *pairs)
 {
 	size_t count;
 
@@ -92,7 +92,7 @@ read_ids(Pairs *pairs)
 
 /* Fails with what is wrong with a line. */
 static void __attribute__((noreturn))
-fail_line(const Pairs *pairs, const char *message, const char *id)
+fail_line(const PairFiles *pairs, const char *message, const char *id)
 {
 	fail(EXIT_INPUT, "line %" PRIu64 " of \"%s\" cannot be read: %s%.60s", pairs->line,
 		 *pairs->name, message, id);
@@ -100,7 +100,7 @@ fail_line(const Pairs *pairs, const char *message, const char *id)
 
 /* Reads a field of a line, as COPY writes it, which ends before a byte; returns what follows that. */
 static const char *
-read_cell(Pairs *pairs, const char *at, const char *end, char before)
+read_cell(PairFiles *pairs, const char *at, const char *end, char before)
 {
 	static const char letters[] = "bfnrtv";
 
@@ -125,7 +125,7 @@ read_cell(Pairs *pairs, const char *at, const char *end, char before)
 
 /* Returns the number of the record that was read, from 0. */
 static uint64_t
-read_record(const Pairs *pairs)
+read_record(const PairFiles *pairs)
 {
 	const char *id = pairs->cell.bytes;
 	uint64_t number = 0;
@@ -150,7 +150,7 @@ read_record(const Pairs *pairs)
 
 /* Reads a line without its end. */
 static neardup_edge
-read_line(Pairs *pairs, const char *at, const char *end)
+read_line(PairFiles *pairs, const char *at, const char *end)
 {
 	neardup_edge edge;
 	char *behind;
@@ -168,7 +168,7 @@ read_line(Pairs *pairs, const char *at, const char *end)
 
 /* Returns the length of the next line, its end included; 0 behind the last one. */
 static size_t
-next_line(Pairs *pairs)
+next_line(PairFiles *pairs)
 {
 	Buffer *data = &pairs->data;
 	size_t seen = pairs->at;
@@ -189,7 +189,7 @@ next_line(Pairs *pairs)
 static bool
 next_edges(void *state, const neardup_edge **edges, size_t *count)
 {
-	Pairs *pairs = state;
+	PairFiles *pairs = state;
 	struct stat status;
 	size_t length;
 
@@ -224,7 +224,7 @@ next_edges(void *state, const neardup_edge **edges, size_t *count)
 
 /* Counts a record to the size of its keeper. */
 static void
-count_record(Pairs *pairs, uint64_t keeper)
+count_record(PairFiles *pairs, uint64_t keeper)
 {
 	size_t before = pairs->size.length;
 
@@ -238,7 +238,7 @@ count_record(Pairs *pairs, uint64_t keeper)
 static bool
 keep_members(void *state, const neardup_edge *edges, size_t count)
 {
-	Pairs *pairs = state;
+	PairFiles *pairs = state;
 
 	spool_put(&pairs->members, edges, count * sizeof(neardup_edge));
 	pairs->count += count;
@@ -249,7 +249,7 @@ keep_members(void *state, const neardup_edge *edges, size_t count)
 
 /* Writes an id and a tab. */
 static void
-put_id(Buffer *line, const Pairs *pairs, uint64_t record)
+keepers_put_id(Buffer *line, const PairFiles *pairs, uint64_t record)
 {
 	if (pairs->table != NULL)
 		put_copy_text(line, id_of(pairs, record));
@@ -260,11 +260,11 @@ put_id(Buffer *line, const Pairs *pairs, uint64_t record)
 
 /* Writes a record of a cluster. */
 static void
-write_record(const Pairs *pairs, Buffer *line, const neardup_edge *member)
+write_record(const PairFiles *pairs, Buffer *line, const neardup_edge *member)
 {
 	line->length = 0;
-	put_id(line, pairs, member->a);
-	put_id(line, pairs, member->b);
+	keepers_put_id(line, pairs, member->a);
+	keepers_put_id(line, pairs, member->b);
 	line->length--;
 	put_similarity(line, member->similarity);
 	put_text(line, "\t%" PRIu64 "\n",
@@ -274,7 +274,7 @@ write_record(const Pairs *pairs, Buffer *line, const neardup_edge *member)
 
 /* Writes the clusters of two records and more: keepers before the members that come later. */
 static void
-write_clusters(Pairs *pairs)
+write_clusters(PairFiles *pairs)
 {
 	uint64_t sizes = pairs->size.length / sizeof(uint32_t);
 	Buffer line = {0};
@@ -300,7 +300,7 @@ void
 command_keepers(void)
 {
 	neardup_session *session = new_session();
-	Pairs *pairs = resize(NULL, NULL, sizeof(Pairs));
+	PairFiles *pairs = resize(NULL, NULL, sizeof(PairFiles));
 
 	memset(pairs, 0, sizeof(*pairs));
 	pairs->name = options.files;

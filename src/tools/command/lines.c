@@ -24,7 +24,7 @@ typedef struct Seen
 
 /* Returns the slot of a key in a part, or the free one where it belongs. */
 static uint64_t *
-find(const uint64_t *slot, uint32_t slots, uint64_t key)
+find_line(const uint64_t *slot, uint32_t slots, uint64_t key)
 {
 	uint32_t at = (key & UINT32_MAX) * slots >> 32;
 
@@ -45,7 +45,7 @@ grow(Seen *seen, int part)
 	memset(slot, 0, slots * sizeof(uint64_t));
 	for (uint32_t i = 0; i < seen->slots[part]; i++)
 		if (seen->slot[part][i] != 0)
-			*find(slot, slots, seen->slot[part][i]) = seen->slot[part][i];
+			*find_line(slot, slots, seen->slot[part][i]) = seen->slot[part][i];
 	resize(NULL, seen->slot[part], 0);
 	seen->slot[part] = slot;
 	seen->slots[part] = slots;
@@ -66,7 +66,7 @@ note(Seen *seen, uint64_t hash)
 	/* Nine tenths are used at most. */
 	if (seen->used[part] + 1 > seen->slots[part] / 10 * 9)
 		grow(seen, part);
-	slot = find(seen->slot[part], seen->slots[part], key);
+	slot = find_line(seen->slot[part], seen->slots[part], key);
 	if (*slot == key)
 		return true;
 	*slot = key;
@@ -112,7 +112,7 @@ find_line_end(int format, const char *at, const char *end, size_t *length)
 
 /* Adds the lines of a text: its bytes, and where and how it is written. */
 static const char *
-add_lines(Batch *batch, const char *text, const char *text_end, const Record *span)
+add_lines(RecordBatch *batch, const char *text, const char *text_end, const Record *span)
 {
 	const char *at = batch->data.bytes + span->start;
 	const char *end = at + span->length;
@@ -141,9 +141,9 @@ add_lines(Batch *batch, const char *text, const char *text_end, const Record *sp
 
 /* Finds the lines of the records of a batch. */
 static void
-find_lines(void *state, Batch *batch)
+find_lines(void *state, RecordBatch *batch)
 {
-	Document document;
+	RecordText document;
 
 	batch->line.length = 0;
 	while (next_document(batch, &document))
@@ -158,7 +158,7 @@ find_lines(void *state, Batch *batch)
 
 /* Writes a record without the lines that go, unless it keeps no word; returns the lines behind it. */
 static const Line *
-put_lines(Seen *seen, Batch *batch, uint64_t number, const Line *line, const Line *end)
+put_lines(Seen *seen, RecordBatch *batch, uint64_t number, const Line *line, const Line *end)
 {
 	const Record *record = (const Record *) batch->record.bytes + number;
 	const char *data = batch->data.bytes;
@@ -192,7 +192,7 @@ put_lines(Seen *seen, Batch *batch, uint64_t number, const Line *line, const Lin
 
 /* Writes the records of a batch without the lines that go. */
 static void
-write_lines(void *state, Batch *batch)
+write_lines(void *state, RecordBatch *batch)
 {
 	const Line *line = (const Line *) batch->line.bytes;
 	const Line *end = (const Line *) (batch->line.bytes + batch->line.length);
@@ -211,7 +211,7 @@ write_lines(void *state, Batch *batch)
 
 /* Notes the lines of a batch of --against. */
 static void
-note_lines(void *state, Batch *batch)
+note_lines(void *state, RecordBatch *batch)
 {
 	const Line *end = (const Line *) (batch->line.bytes + batch->line.length);
 

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-Options options = {.field = {"text"}, .format = FORMAT_AUTO, .decide = -1};
+CommandOptions options = {.field = {"text"}, .format = FORMAT_AUTO, .decide = -1};
 
 /* ---- Errors, memory and bytes ------------------------------------------- */
 
@@ -408,7 +408,7 @@ check_options(const bool *given, const char *command)
 
 /* Returns names, and behind them the names that the file of --files-from has, one a line. */
 static char **
-read_list(char **names)
+command_read_list(char **names)
 {
 	Buffer list = read_whole(options.files_from);
 	char between = memchr(list.bytes, '\0', list.length) != NULL ? '\0' : '\n';
@@ -475,7 +475,7 @@ read_options(int count, char **arguments)
 	check_options(given, arguments[0]);
 	options.files = arguments + optind;
 	if (options.files_from != NULL)
-		options.files = read_list(options.files);
+		options.files = command_read_list(options.files);
 	else if (*options.files == NULL)
 		options.files = standard;
 	if (options.signatures != NULL && strcmp(arguments[0], "keepers") != 0)

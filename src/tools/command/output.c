@@ -139,7 +139,7 @@ close_part(void)
 
 /* Writes the names of columns, and of one more column, or their line as it is. */
 void
-put_head(Batch *batch, const char *more)
+put_head(RecordBatch *batch, const char *more)
 {
 	const char *at = batch->data.bytes + batch->head.start;
 	size_t length = without_line_end(at, batch->head.length);
@@ -153,7 +153,7 @@ put_head(Batch *batch, const char *more)
 
 /* Compresses what a batch writes, in any thread, as its file is, if it goes to one. */
 void
-output_pack(Batch *batch)
+output_pack(RecordBatch *batch)
 {
 	if (options.folder != NULL)
 		pack(batch->packing, &batch->out);
@@ -161,7 +161,7 @@ output_pack(Batch *batch)
 
 /* Writes what a batch has in `out`; batches come in the order of the files. */
 void
-output_write(const Batch *batch)
+output_write(const RecordBatch *batch)
 {
 	if (options.folder != NULL && batch->file != of)
 	{

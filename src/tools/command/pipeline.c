@@ -23,7 +23,7 @@ static void *
 run(void *state)
 {
 	Pipeline *pipeline = state;
-	Batch batch = {.session = new_session()};
+	RecordBatch batch = {.session = new_session()};
 	uint64_t number;
 	bool more;
 

@@ -88,7 +88,7 @@ put_copy_row(Buffer *out, const char *id, bool number, const void *value, size_t
 
 /* Writes an id and a value as COPY does in binary format; an id may be a defect of the batch. */
 static void
-put_binary(Batch *batch, const char *id, const neardup_bytes *value)
+put_binary(RecordBatch *batch, const char *id, const neardup_bytes *value)
 {
 	size_t start = batch->out.length;
 
@@ -102,7 +102,7 @@ put_binary(Batch *batch, const char *id, const neardup_bytes *value)
 
 /* Writes the last record with a signature added. */
 static void
-put_record(Batch *batch, const neardup_bytes *signature)
+put_record(RecordBatch *batch, const neardup_bytes *signature)
 {
 	size_t length;
 	const char *at = record_at(batch, batch->next - 1, &length);
@@ -135,9 +135,9 @@ put_record(Batch *batch, const neardup_bytes *signature)
 
 /* Signs the records of a batch. */
 static void
-sign_batch(void *signer, Batch *batch)
+sign_batch(void *signer, RecordBatch *batch)
 {
-	Document document;
+	RecordText document;
 	char name[] = {separator_of(batch->format), 's', 'i', 'g', 'n', 'a', 't', 'u', 'r', 'e', '\0'};
 
 	if (options.output == OUTPUT_RECORDS)
@@ -174,7 +174,7 @@ sign_batch(void *signer, Batch *batch)
 
 /* Writes what was made of a batch. */
 static void
-write_batch(void *signer, Batch *batch)
+write_batch(void *signer, RecordBatch *batch)
 {
 	output_write(batch);
 }
@@ -213,7 +213,7 @@ command_sign(void)
 typedef struct TextsToLearn
 {
 	Files *files;
-	Batch batch;
+	RecordBatch batch;
 } TextsToLearn;
 
 /* A neardup_next. */
@@ -221,7 +221,7 @@ static bool
 next_text(void *state, const char **utf8, size_t *length)
 {
 	TextsToLearn *texts = state;
-	Document document;
+	RecordText document;
 
 	do
 		while (!next_document(&texts->batch, &document))
@@ -272,7 +272,7 @@ put_named(const char *name, double number)
 
 /* Compares two texts by a kind of value. */
 static neardup_comparison
-compare(neardup_session *session, neardup_kind kind, const Buffer *text)
+sign_compare(neardup_session *session, neardup_kind kind, const Buffer *text)
 {
 	neardup_signer *signer = new_signer(session, kind);
 	neardup_bytes value[2];
@@ -300,12 +300,12 @@ command_compare(void)
 		fail(EXIT_USAGE, "compare takes two files");
 	for (int i = 0; i < 2; i++)
 		text[i] = read_whole(options.files[i]);
-	sets = compare(session, NEARDUP_SHINGLES, text);
+	sets = sign_compare(session, NEARDUP_SHINGLES, text);
 	put_named("resemblance", sets.similarity);
 	put_named("containment", sets.containment);
 	put_named("weighted", sets.weighted);
 	put_named(simhash ? "simhash" : "minhash",
-			  compare(session, simhash ? NEARDUP_SIMHASH : NEARDUP_MINHASH, text).similarity);
+			  sign_compare(session, simhash ? NEARDUP_SIMHASH : NEARDUP_MINHASH, text).similarity);
 	check(session,
 		  neardup_edit_distance(session, text[0].bytes, text[0].length, text[1].bytes,
 								text[1].length, &distance));

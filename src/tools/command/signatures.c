@@ -54,7 +54,7 @@ are_signatures(char **names)
 /* ---- Reading -------------------------------------------------------------- */
 
 /* Files that are read one after the other. */
-typedef struct Reader
+typedef struct SignatureFiles
 {
 	neardup_session *session;
 	const char *file;
@@ -67,10 +67,10 @@ typedef struct Reader
 	bool numbers; /* ids are bigint */
 	Buffer first; /* the first value of all */
 	Buffer id;    /* with a zero behind it */
-} Reader;
+} SignatureFiles;
 
 /* Fails with what is wrong with the record. */
-static void __attribute__((noreturn)) fail_record(const Reader *reader, const char *message)
+static void __attribute__((noreturn)) fail_record(const SignatureFiles *reader, const char *message)
 {
 	fail(EXIT_INPUT, "record %" PRIu64 " of \"%s\" cannot be read: %s", reader->record + 1,
 		 reader->file, message);
@@ -78,7 +78,7 @@ static void __attribute__((noreturn)) fail_record(const Reader *reader, const ch
 
 /* Returns whether the file has `count` more bytes, which are in memory then. */
 static bool
-has_bytes(Reader *reader, size_t count)
+has_bytes(SignatureFiles *reader, size_t count)
 {
 	Buffer *data = &reader->data;
 
@@ -94,7 +94,7 @@ has_bytes(Reader *reader, size_t count)
 
 /* Returns the next bytes of the file, which are valid until the next call. */
 static const uint8_t *
-next_bytes(Reader *reader, size_t count)
+next_bytes(SignatureFiles *reader, size_t count)
 {
 	if (!has_bytes(reader, count))
 		fail_record(reader, "the end of the file is missing");
@@ -104,7 +104,7 @@ next_bytes(Reader *reader, size_t count)
 
 /* Reads a number of 2 or 4 bytes, the highest of them first. */
 static int32_t
-next_number(Reader *reader, int bytes)
+next_number(SignatureFiles *reader, int bytes)
 {
 	const uint8_t *at = next_bytes(reader, bytes);
 
@@ -114,7 +114,7 @@ next_number(Reader *reader, int bytes)
 
 /* Reads the length of a field. */
 static size_t
-next_length(Reader *reader, const char *if_null)
+next_length(SignatureFiles *reader, const char *if_null)
 {
 	int32_t length = next_number(reader, 4);
 
@@ -127,7 +127,7 @@ next_length(Reader *reader, const char *if_null)
 
 /* Reads what is before the records of a file. */
 static void
-read_header(Reader *reader)
+signatures_read_header(SignatureFiles *reader)
 {
 	size_t more;
 
@@ -145,7 +145,7 @@ read_header(Reader *reader)
 
 /* Reads an id, which is a bigint if the first one is no text. */
 static void
-read_id(Reader *reader)
+read_id(SignatureFiles *reader)
 {
 	size_t length = next_length(reader, "its id is null");
 	const char *at = (const char *) next_bytes(reader, length);
@@ -198,7 +198,7 @@ is_regular(const uint8_t *value, neardup_kind kind)
 
 /* Fails unless a value is one, and comparable with the first. */
 static void
-check_value(Reader *reader, const uint8_t *value, size_t length)
+check_value(SignatureFiles *reader, const uint8_t *value, size_t length)
 {
 	const uint8_t *first;
 	neardup_comparison result;
@@ -227,7 +227,7 @@ check_value(Reader *reader, const uint8_t *value, size_t length)
 
 /* Reads the records of a file. */
 static void
-read_file(Reader *reader, TakeSignature take, void *state)
+read_file(SignatureFiles *reader, TakeSignature take, void *state)
 {
 	struct stat status;
 	int columns;
@@ -235,7 +235,7 @@ read_file(Reader *reader, TakeSignature take, void *state)
 	reader->input = input_open(reader->file, -1, &status);
 	reader->more = true;
 	reader->data.length = reader->at = 0;
-	read_header(reader);
+	signatures_read_header(reader);
 	for (; (columns = next_number(reader, 2)) != -1; reader->record++)
 	{
 		const uint8_t *value;
@@ -248,8 +248,9 @@ read_file(Reader *reader, TakeSignature take, void *state)
 		value = next_bytes(reader, length);
 		check_value(reader, value, length);
 		take(state,
-			 &(Signature){reader->id.bytes, reader->numbers,
-						  kind_of_value((const uint8_t *) reader->first.bytes), value, length});
+			 &(SignatureRecord){reader->id.bytes, reader->numbers,
+								kind_of_value((const uint8_t *) reader->first.bytes), value,
+								length});
 	}
 	if (has_bytes(reader, 1))
 		fail(EXIT_INPUT, "could not read \"%s\": there are bytes behind its last record",
@@ -260,7 +261,7 @@ read_file(Reader *reader, TakeSignature take, void *state)
 void
 read_signatures(char **names, TakeSignature take, void *state)
 {
-	Reader reader = {.session = new_session()};
+	SignatureFiles reader = {.session = new_session()};
 
 	for (; *names != NULL; names++)
 	{
@@ -277,7 +278,7 @@ read_signatures(char **names, TakeSignature take, void *state)
 
 /* Returns how many parts the pairs of a number of blocks have. */
 static uint64_t
-parts_of(uint64_t blocks)
+signatures_parts_of(uint64_t blocks)
 {
 	return blocks * (blocks + 1) / 2;
 }
@@ -301,21 +302,21 @@ read_part(const char *part, bool against)
 			 "--part cannot be \"%s\": it is a part and the number of parts, such as 7/55", part);
 	if (against)
 		return (neardup_part){count, number - 1, number - 1};
-	while (parts_of(blocks) < count)
+	while (signatures_parts_of(blocks) < count)
 		blocks++;
-	if (parts_of(blocks) != count)
+	if (signatures_parts_of(blocks) != count)
 		fail(EXIT_USAGE,
 			 "--part cannot be \"%s\": there are %" PRIu64 " parts, or %" PRIu64
 			 " (B (B + 1) / 2, for B blocks)",
-			 part, parts_of(blocks - 1), parts_of(blocks));
-	while (parts_of(block + 1) < number)
+			 part, signatures_parts_of(blocks - 1), signatures_parts_of(blocks));
+	while (signatures_parts_of(block + 1) < number)
 		block++;
-	return (neardup_part){blocks, number - 1 - parts_of(block), block};
+	return (neardup_part){blocks, number - 1 - signatures_parts_of(block), block};
 }
 
 /* Does a part need a signature, one of --against or else of the records? */
 bool
-is_of_part(neardup_session *session, const Signature *signature, bool against)
+is_of_part(neardup_session *session, const SignatureRecord *signature, bool against)
 {
 	const neardup_part *part = &options.join.part;
 	neardup_values value = {.kind = signature->kind,

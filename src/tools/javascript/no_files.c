@@ -5,7 +5,7 @@
 
 /* Ends the call, which needs a file. */
 static _Noreturn void
-fail(void)
+no_files_fail(void)
 {
 	session_fail(NEARDUP_NO_FILE, "there are no temporary files here, and memory does not suffice");
 }
@@ -14,14 +14,14 @@ fail(void)
 HostFile *
 host_file_create(void)
 {
-	fail();
+	no_files_fail();
 }
 
 /* Fails. */
 HostFile *
 session_reopen(HostFile *file)
 {
-	fail();
+	no_files_fail();
 }
 
 /* Does nothing, since there is no file. */
@@ -34,14 +34,14 @@ session_flush_file(HostFile *file)
 void
 host_file_write(HostFile *file, uint64_t position, const void *bytes, size_t size)
 {
-	fail();
+	no_files_fail();
 }
 
 /* Fails. */
 void
 host_file_read(HostFile *file, uint64_t position, void *bytes, size_t size)
 {
-	fail();
+	no_files_fail();
 }
 
 /* Does nothing, since there is no file. */

@@ -38,7 +38,7 @@ write_validity(const neardup_field *field, uint8_t *bits)
 
 /* Makes an array, with its buffers in one block; returns false if there is no memory. */
 static bool
-make_array(const neardup_field *field, struct ArrowArray *array)
+arrow_make_array(const neardup_field *field, struct ArrowArray *array)
 {
 	size_t size[BUFFERS] = {field->null != NULL ? (field->count + 7) / 8 : 0, field->bytes[0],
 							field->bytes[1]};
@@ -75,7 +75,7 @@ make_array(const neardup_field *field, struct ArrowArray *array)
 	}
 	for (; array->n_children < field->children; array->n_children++)
 	{
-		if (!make_array(field->child + array->n_children, child))
+		if (!arrow_make_array(field->child + array->n_children, child))
 		{
 			release_array(array);
 			return false;
@@ -143,7 +143,7 @@ neardup_export(neardup_session *session, const neardup_field *field, struct Arro
 	SESSION_BEGIN(session);
 	if (!make_schema(field, schema))
 		session_fail(NEARDUP_NO_MEMORY, "out of memory: could not allocate a schema");
-	if (!make_array(field, array))
+	if (!arrow_make_array(field, array))
 	{
 		release_schema(schema);
 		session_fail(NEARDUP_NO_MEMORY, "out of memory: could not allocate a column");

@@ -27,7 +27,7 @@ struct HostFile
 
 /* Ends the call since a file cannot be used. */
 static _Noreturn void
-fail(const char *what)
+file_fail(const char *what)
 {
 	session_fail(NEARDUP_NO_FILE, "could not %s a temporary file: %s", what, strerror(errno));
 }
@@ -54,7 +54,7 @@ host_file_create(void)
 
 	file->descriptor = length < (int) sizeof(name) ? mkstemp(name) : -1;
 	if (file->descriptor < 0)
-		fail("create");
+		file_fail("create");
 	(void) unlink(name);
 	session_link_file(&file->link);
 	return file;
@@ -83,7 +83,7 @@ write_through(HostFile *file, uint64_t position, const uint8_t *bytes, size_t si
 		if (written < 0 && errno == EINTR)
 			continue;
 		if (written <= 0)
-			fail("write");
+			file_fail("write");
 		position += written;
 		bytes += written;
 		size -= written;
@@ -104,7 +104,7 @@ read_through(HostFile *file, uint64_t position, uint8_t *bytes, size_t size)
 		if (some < 0 && errno == EINTR)
 			continue;
 		if (some < 0)
-			fail("read");
+			file_fail("read");
 		if (some == 0)
 			break;
 		done += some;
@@ -151,7 +151,7 @@ host_file_read(HostFile *file, uint64_t position, void *bytes, size_t size)
 	if (size > BUFFER_BYTES)
 	{
 		if (read_through(file, position, to, size) != size)
-			fail("read all of");
+			file_fail("read all of");
 		return;
 	}
 	if (position < file->start || position + size > file->start + file->count)
@@ -159,7 +159,7 @@ host_file_read(HostFile *file, uint64_t position, void *bytes, size_t size)
 		file->start = position;
 		file->count = read_through(file, position, file->buffer, BUFFER_BYTES);
 		if (file->count < size)
-			fail("read all of");
+			file_fail("read all of");
 	}
 	memcpy(to, file->buffer + (position - file->start), size);
 }

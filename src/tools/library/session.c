@@ -19,7 +19,7 @@ static _Thread_local neardup_session *active;
 
 /* As the host's function does, or realloc() and free(). */
 static void *
-resize(const neardup_host *host, void *memory, size_t bytes)
+session_resize(const neardup_host *host, void *memory, size_t bytes)
 {
 	if (host->resize != NULL)
 		return host->resize(host->state, memory, bytes);
@@ -66,7 +66,7 @@ host_realloc(void *memory, size_t bytes)
 	if (block != NULL)
 		unlink_block(block);
 	if (bytes <= SIZE_MAX - BLOCK_BYTES)
-		moved = resize(&active->host, block, BLOCK_BYTES + bytes);
+		moved = session_resize(&active->host, block, BLOCK_BYTES + bytes);
 	if (moved == NULL)
 	{
 		if (block != NULL && linked)
@@ -93,7 +93,7 @@ host_free(void *memory)
 	if (memory == NULL)
 		return;
 	unlink_block(block_of(memory));
-	resize(&active->host, block_of(memory), 0);
+	session_resize(&active->host, block_of(memory), 0);
 }
 
 /* Allocates memory of the process, which is not the host's. */
@@ -259,7 +259,7 @@ neardup_session *
 neardup_open(const neardup_host *host)
 {
 	neardup_session made = {.host = host != NULL ? *host : (neardup_host){0}};
-	neardup_session *session = resize(&made.host, NULL, sizeof(made));
+	neardup_session *session = session_resize(&made.host, NULL, sizeof(made));
 
 	if (session != NULL)
 		*session = made;
@@ -274,7 +274,7 @@ neardup_close(neardup_session *session)
 	if (session == NULL)
 		return;
 	host = session->host;
-	resize(&host, session, 0);
+	session_resize(&host, session, 0);
 }
 
 const char *
@@ -287,5 +287,5 @@ void
 neardup_free(neardup_session *session, void *memory)
 {
 	if (memory != NULL)
-		resize(&session->host, block_of(memory), 0);
+		session_resize(&session->host, block_of(memory), 0);
 }

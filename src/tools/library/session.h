@@ -109,11 +109,11 @@ value_place(const neardup_values *values, size_t row)
 extern const uint8_t *value_bytes(const neardup_values *values, size_t row, size_t *length);
 extern uint32_t value_block(neardup_kind kind, const uint8_t *value, size_t length,
 							uint32_t blocks);
-extern void check_threshold(double threshold);
+extern void session_check_threshold(double threshold);
 extern size_t default_memory(void);
 extern void check_comparable(const Value *x, const SignatureHeader *y);
 
-/* ---- Texts (sign.c) ------------------------------------------------------ */
+/* ---- Texts (signers.c) ------------------------------------------------------ */
 
 /*
  * A digest: the lowest byte is the largest share of the set, in 255ths, that an earlier set can

@@ -95,7 +95,7 @@ neardup_print(neardup_session *session, neardup_kind kind, const void *bytes, si
 
 /* Fails unless a threshold is one. */
 void
-check_threshold(double threshold)
+session_check_threshold(double threshold)
 {
 	if (!(threshold > 0 && threshold <= 1))
 		session_fail(NEARDUP_INVALID, "the threshold must be above 0, and at most 1");
@@ -227,7 +227,7 @@ neardup_radius(neardup_session *session, neardup_kind kind, int k, int b, double
 	if (minhash ? !minhash_shape_is_valid(k, b) :
 				  kind != NEARDUP_SIMHASH || b != 1 || !simhash_shape_is_valid(k))
 		session_fail(NEARDUP_INVALID, "there are no signatures of this kind and shape");
-	check_threshold(threshold);
+	session_check_threshold(threshold);
 	*radius = minhash ? minhash_radius(k, b, threshold) : simhash_radius(k, threshold);
 	return session_end();
 }

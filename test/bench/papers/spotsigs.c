@@ -20,7 +20,7 @@
  *   LSH             pairs that share a band of minima are compared.  Bands have as many minima
  *                   as find a pair at the threshold with a probability of FOUND, from MINIMA
  *                   minima in all
- *   neardup         join/sets.c
+ *   neardup         join/set_join.c
  *
  * Lists that take longer than SECONDS are given up: fewer documents than all are compared then.
  */

@@ -1,0 +1,423 @@
+/*
+ * set_join.c: the exact join of bags.
+ *
+ * Documents are taken by length, and compared with those before them.  If two documents
+ * are similar, the first common item by rank is among the rarest items of both, so only
+ * these are listed and searched; by containment, it is among the rarest of the shorter
+ * one, so the longer one searches by all its items.  All that the two share comes from
+ * that item on, so nothing needs to be remembered from list to list.
+ */
+#include "join/set_join.h"
+
+#include <string.h>
+
+#include "base/sort.h"
+#include "join/set_plan.h"
+#include "sketch/sketch.h"
+
+/*
+ * Returns the least length that a bag must have from the first element on that it shares
+ * with a similar bag that is not longer (the bag is the greater one) or not shorter.
+ */
+uint64_t
+set_remaining_needed(const SetJoin *join, uint64_t length, bool greater)
+{
+	uint64_t least;
+	uint64_t most;
+
+	if (!greater)
+		return overlap_needed(join->measure, length, length, join->threshold);
+	overlap_sizes(join->measure, length, join->threshold, &least, &most);
+	return least;
+}
+
+/* ---- Meetings ------------------------------------------------------------ */
+
+/* What documents of two lengths must share. */
+typedef struct Needed
+{
+	uint64_t length_x;
+	uint64_t length_y;
+	uint64_t overlap;
+} Needed;
+
+/* Overlaps that are kept, by the length of the listed document. */
+#define NEEDED 1024
+
+/* A pair that was found, by the numbers of its documents. */
+typedef struct FoundSets
+{
+	uint32_t greater;
+	uint32_t lesser;
+	uint32_t a; /* as SetPairSink takes them */
+	uint32_t b;
+	double similarity;
+} FoundSets;
+
+struct SetJoiner
+{
+	const SetJoin *join;
+	const SetPlan *plan;
+	JoinStats *stats;
+	size_t *first; /* of each list, whose document is not too short by now */
+	uint32_t *met; /* by document: the last document that it has met, plus 1 */
+	Needed needed[NEEDED];
+	FoundSets *found; /* and not yet given to the sink */
+	size_t founds;
+	size_t found_room;
+	size_t steps; /* since the last check for interrupts */
+};
+
+/* A document that searches for similar ones, at one of its items. */
+typedef struct Seeker
+{
+	const SetDocument *document;
+	uint32_t number;
+	uint32_t from; /* the documents that it may be similar to: from .. to - 1 */
+	uint32_t to;
+	uint32_t item;
+	uint64_t remaining; /* length from the item on */
+} Seeker;
+
+/* Returns overlap_needed() of documents of these lengths, which is mostly known. */
+static uint64_t
+needed_of(SetJoiner *joiner, uint64_t length_x, uint64_t length_y)
+{
+	const SetJoin *join = joiner->join;
+	Needed *known = joiner->needed + length_y % NEEDED;
+
+	if (known->length_x != length_x || known->length_y != length_y)
+		*known = (Needed){length_x, length_y,
+						  overlap_needed(join->measure, length_x, length_y, join->threshold)};
+	return known->overlap;
+}
+
+/*
+ * Returns whether two documents may share this much, by their bitmaps: each bit that is
+ * set in one only is of an item that the other lacks.
+ */
+static bool
+may_share(const SetJoiner *joiner, const SetDocument *x, const SetDocument *y, uint64_t needed)
+{
+	const SetItems *items = &joiner->plan->items;
+	const uint64_t *in_x = items->bitmap + (x - items->document) * items->words;
+	const uint64_t *in_y = items->bitmap + (y - items->document) * items->words;
+	uint64_t differ = (uint64_t) symbol_distance((const uint8_t *) in_x, (const uint8_t *) in_y,
+												 (int) items->words * 64, 1);
+
+	return x->length - x->lone + y->length - y->lone >= differ + 2 * needed;
+}
+
+/* Returns the sum of the frequencies of items from .. to - 1. */
+static uint64_t
+frequencies(const SetItems *items, size_t from, size_t to)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = from; i < to; i++)
+		sum += items->frequency[i];
+	return sum;
+}
+
+/* An OverlapPart: the lesser frequency. */
+OVERLAP_INLINE uint64_t
+lesser_frequency(void *state, size_t i, size_t j)
+{
+	const SetItems *items = state;
+
+	return Min(items->frequency[i], items->frequency[j]);
+}
+
+/* Does what overlap_count() does, for items that have frequencies and these sums of them. */
+static uint64_t
+count_weighted(const SetItems *items, Overlap *o, uint64_t remaining_x, uint64_t remaining_y,
+			   uint64_t needed)
+{
+	uint64_t shared = 0;
+
+	while (overlap_goes_on(o) && shared + Min(remaining_x, remaining_y) >= needed)
+	{
+		size_t i = o->i;
+		size_t j = o->j;
+
+		shared += overlap_some(o, OVERLAP_STEPS, overlap_key_32, lesser_frequency, (void *) items);
+		remaining_x -= frequencies(items, i, o->i);
+		remaining_y -= frequencies(items, j, o->j);
+	}
+	return shared;
+}
+
+/*
+ * Returns what two documents share from their first common item on; or a number less than
+ * needed, as soon as what remains is not enough.
+ */
+static uint64_t
+shared_from(const SetItems *items, const Seeker *seeker, const SetPosting *posting, uint64_t needed)
+{
+	const SetDocument *x = seeker->document;
+	const SetDocument *y = items->document + posting->document;
+	Overlap o = {.x = items->rank,
+				 .y = items->rank,
+				 .i = x->item + seeker->item,
+				 .j = y->item + posting->item,
+				 .end_x = x->item + x->items,
+				 .end_y = y->item + y->items};
+
+	return items->frequency == NULL ?
+		overlap_count(&o, needed, overlap_key_32) :
+		count_weighted(items, &o, seeker->remaining, posting->remaining, needed);
+}
+
+/* Returns whether two documents of one list are known to be connected. */
+static inline bool
+set_join_are_connected(const SetJoiner *joiner, const SetDocument *x, const SetDocument *y)
+{
+	const JoinLabels *labels = &joiner->join->labels;
+
+	return labels->label != NULL &&
+		labels_connected(labels, labels->label[x->bag], labels->label[y->bag]);
+}
+
+/* Compares the seeker and a listed document at the first item that they share. */
+static void
+meet(SetJoiner *joiner, const Seeker *seeker, const SetPosting *posting)
+{
+	const SetJoin *join = joiner->join;
+	const SetItems *items = &joiner->plan->items;
+	const SetDocument *x = seeker->document;
+	const SetDocument *y = items->document + posting->document;
+	bool swap = join->right ? x->of_right : x->bag > y->bag;
+	uint64_t needed = needed_of(joiner, x->length, y->length);
+	uint64_t shared;
+
+	if (needed > Min(x->length, y->length))
+	{
+		joiner->stats->pruned_by_length++;
+		return;
+	}
+	if (Min(seeker->remaining, posting->remaining) < needed || !may_share(joiner, x, y, needed))
+	{
+		joiner->stats->pruned_by_frequency++;
+		return;
+	}
+	joiner->stats->compared++;
+	shared = shared_from(items, seeker, posting, needed);
+	host_count_steps(&joiner->steps, x->items + (size_t) y->items);
+	if (shared < needed)
+		return;
+	if (join->labels.label != NULL)
+		labels_connect(&join->labels, x->bag, y->bag);
+	joiner->found =
+		host_grow(joiner->found, &joiner->found_room, joiner->founds + 1, sizeof(FoundSets));
+	joiner->found[joiner->founds++] =
+		(FoundSets){joiner->plan->block ? posting->document : seeker->number,
+					joiner->plan->block ? seeker->number : posting->document,
+					swap ? y->bag : x->bag, swap ? x->bag : y->bag,
+					overlap_similarity(join->measure, shared, x->length, y->length)};
+}
+
+/* Returns whether a posting is of another rank, which happens in a block. */
+static inline bool
+is_of_other_rank(const SetPlan *plan, const SetPosting *posting, uint32_t rank)
+{
+	const SetItems *items = &plan->items;
+
+	return plan->block &&
+		items->rank[items->document[posting->document].item + posting->item] != rank;
+}
+
+/* Meets the documents in the list of a rank that the seeker may be similar to. */
+static void
+read_list(SetJoiner *joiner, const Seeker *seeker, uint32_t rank, bool of_right)
+{
+	const SetPlan *plan = joiner->plan;
+	size_t list = set_list(joiner->join, plan, rank, of_right);
+	const SetPosting *end = plan->posting + plan->start[list + 1];
+	const SetPosting *posting = plan->posting + joiner->first[list];
+
+	while (posting < end && posting->document < seeker->from)
+		posting++;
+	joiner->first[list] = (size_t) (posting - plan->posting);
+	for (; posting < end && posting->document < seeker->to; posting++)
+	{
+		uint32_t *met = joiner->met + posting->document;
+
+		host_count_steps(&joiner->steps, 1);
+		joiner->stats->hits++;
+		if (*met == seeker->number + 1 || is_of_other_rank(plan, posting, rank))
+			continue;
+		*met = seeker->number + 1;
+		if (!set_join_are_connected(joiner, seeker->document,
+									plan->items.document + posting->document))
+			meet(joiner, seeker, posting);
+	}
+}
+
+/*
+ * Finds the documents from .. to - 1 that are similar to a document, by the rarest list first;
+ * neither from nor number may be less than in the call before.  Returns how many pairs wait
+ * for set_join_give().
+ */
+size_t
+set_join_seek(SetJoiner *joiner, const SetDocument *document, uint32_t number, uint32_t from,
+			  uint32_t to)
+{
+	const SetItems *items = &joiner->plan->items;
+	const SetJoin *join = joiner->join;
+	uint64_t least = set_remaining_needed(join, document->length, !joiner->plan->block);
+	bool of_right = join->right ? !document->of_right : false;
+	Seeker seeker = {.document = document,
+					 .number = number,
+					 .from = from,
+					 .to = to,
+					 .remaining = document->length - document->lone};
+
+	for (; seeker.item < document->items && seeker.remaining >= least; seeker.item++)
+	{
+		size_t item = document->item + seeker.item;
+
+		read_list(joiner, &seeker, items->rank[item], of_right);
+		seeker.remaining -= set_item_frequency(items, item);
+	}
+	host_count_steps(&joiner->steps, seeker.item + 1);
+	joiner->stats->bags++;
+	return joiner->founds;
+}
+
+/* Drops the pairs whose greater document is `end` or a later one.  Returns how many are left. */
+size_t
+set_join_cut(SetJoiner *joiner, uint32_t end)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < joiner->founds; i++)
+		if (joiner->found[i].greater < end)
+			joiner->found[kept++] = joiner->found[i];
+	return joiner->founds = kept;
+}
+
+/*
+ * Gives sink the pairs found, by the greater document, then by the lesser one.  Returns false
+ * if it ended the join.
+ */
+bool
+set_join_give(SetJoiner *joiner)
+{
+	const SetJoin *join = joiner->join;
+	bool wanted = true;
+
+	if (joiner->founds > 1)
+		sort_records(joiner->found, joiner->founds, sizeof(FoundSets), sort_key_pair);
+	for (size_t i = 0; i < joiner->founds && wanted; i++)
+	{
+		const FoundSets *found = joiner->found + i;
+
+		joiner->stats->pairs++;
+		wanted = join->sink(join->state, found->a, found->b, found->similarity);
+	}
+	joiner->founds = 0;
+	return wanted;
+}
+
+/* Returns the first document of a part. */
+static uint32_t
+part_start(const SetPlan *plan, int part)
+{
+	return (uint32_t) ((uint64_t) plan->items.documents * part / SET_PARTS);
+}
+
+/* Returns how many bytes set_run() allocates. */
+size_t
+set_run_bytes(const SetPlan *plan)
+{
+	return plan->items.documents * sizeof(uint32_t) + plan->lists * sizeof(size_t);
+}
+
+/* Prepares to search the lists of a plan.  Searches add to stats. */
+SetJoiner *
+set_join_begin(const SetJoin *join, const SetPlan *plan, JoinStats *stats)
+{
+	SetJoiner *joiner = host_alloc(sizeof(SetJoiner));
+	size_t documents = plan->items.documents;
+
+	memset(joiner, 0, sizeof(SetJoiner));
+	joiner->join = join;
+	joiner->plan = plan;
+	joiner->stats = stats;
+	joiner->first = host_alloc((plan->lists + 1) * sizeof(size_t));
+	memcpy(joiner->first, plan->start, (plan->lists + 1) * sizeof(size_t));
+	joiner->met = host_alloc(documents * sizeof(uint32_t));
+	memset(joiner->met, 0, documents * sizeof(uint32_t));
+	return joiner;
+}
+
+/* Frees what set_join_begin and searches have allocated. */
+void
+set_join_end(SetJoiner *joiner)
+{
+	host_free(joiner->found);
+	host_free(joiner->met);
+	host_free(joiner->first);
+	host_free(joiner);
+}
+
+/*
+ * Joins parts in ascending order: all, or those that join->next returns.  Adds to stats.
+ * Returns false if the sink ended the join.
+ */
+bool
+set_run(const SetJoin *join, const SetPlan *plan, JoinStats *stats)
+{
+	SetJoiner *joiner = set_join_begin(join, plan, stats);
+	bool wanted = true;
+	int part = -1;
+
+	while (wanted)
+	{
+		part = join->next ? join->next(join->next_state) : part + 1;
+		if (part < 0 || part >= SET_PARTS)
+			break;
+		for (uint32_t d = part_start(plan, part); d < part_start(plan, part + 1) && wanted; d++)
+		{
+			const SetDocument *document = plan->items.document + d;
+
+			wanted = set_join_seek(joiner, document, d, document->earliest, d) == 0 ||
+				set_join_give(joiner);
+		}
+	}
+	set_join_end(joiner);
+	return wanted;
+}
+
+/* Fails because sets have NO_RANK or more elements in common with others. */
+void
+set_refuse_size(void)
+{
+	host_refuse_size("too many shingles to compare at once");
+}
+
+/*
+ * Gives sink every pair whose similarity, the exact number that the functions of
+ * sketch/bag.h return, is at least the threshold.  Each pair is given once, in an order
+ * that depends only on the bags.  An empty bag is in no pair.  The join allocates about 80
+ * bytes for each element of the bags.
+ *
+ * n equal bags are n (n - 1) / 2 pairs; a caller that does not want them collapses equal
+ * bags first.  Returns false, without a pair, if UINT32_MAX or more elements are in more
+ * than one bag, or there are that many bags.
+ */
+bool
+set_join(const SetJoin *join, JoinStats *stats)
+{
+	SetPlan plan;
+
+	memset(stats, 0, sizeof(JoinStats));
+	if (!set_plan(join, &plan))
+		return false;
+	stats->bags =
+		(uint64_t) join->left_count + (join->right ? join->right_count : 0) - plan.items.documents;
+	stats->partitions = plan.items.partitions;
+	(void) set_run(join, &plan, stats);
+	set_plan_free(&plan);
+	return true;
+}

@@ -1,0 +1,228 @@
+/*
+ * compared_values.c: what a guard compares rows by.
+ */
+#include "guard/guard.h"
+
+#include "access/sysattr.h"
+#include "executor/executor.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+/* ---- Columns ------------------------------------------------------------------------- */
+
+/* Returns what is to be known of a column of rows. */
+GuardColumn
+guard_column(TupleDesc row_type, AttrNumber number)
+{
+	const FormData_pg_attribute *attribute = TupleDescAttr(row_type, number - 1);
+
+	return (GuardColumn){number, getBaseType(attribute->atttypid), attribute->attcollation,
+						 attribute->attlen, attribute->attbyval};
+}
+
+/* Returns the value of a column. */
+NullableDatum
+guard_get(TupleTableSlot *row, const GuardColumn *column)
+{
+	NullableDatum value;
+
+	value.value = slot_getattr(row, column->number, &value.isnull);
+	return value;
+}
+
+/* Are two values the same, to the byte? */
+bool
+guard_is_same(const GuardColumn *column, Datum a, Datum b)
+{
+	return datum_image_eq(a, b, column->by_value, column->length);
+}
+
+/* Has a column the same bytes in two versions of a row? */
+bool
+guard_is_kept(const GuardColumn *column, TupleTableSlot *old, TupleTableSlot *new)
+{
+	NullableDatum a = guard_get(old, column);
+	NullableDatum b = guard_get(new, column);
+
+	return a.isnull == b.isnull && (a.isnull || guard_is_same(column, a.value, b.value));
+}
+
+/* Are two values equal, by the default equality of their type? */
+bool
+guard_is_equal(const GuardColumn *column, Datum a, Datum b)
+{
+	TypeCacheEntry *type = lookup_type_cache(column->type, TYPECACHE_EQ_OPR_FINFO);
+
+	return DatumGetBool(FunctionCall2Coll(&type->eq_opr_finfo, column->collation, a, b));
+}
+
+/* Returns a copy of a value. */
+Datum
+guard_copy(const GuardColumn *column, Datum value)
+{
+	return datumCopy(value, column->by_value, column->length);
+}
+
+/* Is a boolean column true?  Without a column, it is not. */
+bool
+guard_is_true(TupleTableSlot *row, AttrNumber column)
+{
+	bool is_null = true;
+	Datum value = column > 0 ? slot_getattr(row, column, &is_null) : (Datum) 0;
+
+	return !is_null && DatumGetBool(value);
+}
+
+/* ---- Expressions --------------------------------------------------------------------- */
+
+/* An expression or a condition that is prepared, for one check. */
+typedef struct Prepared
+{
+	const void *expression;
+	ExprState *state;
+} Prepared;
+
+/* Returns an expression, or a condition, which is a list, prepared to be evaluated for a row. */
+static ExprState *
+compared_prepare(GuardCheck *check, const void *expression, TupleTableSlot *row)
+{
+	Prepared *prepared;
+	ListCell *cell;
+
+	if (check->state == NULL)
+		check->state = CreateExecutorState();
+	GetPerTupleExprContext(check->state)->ecxt_scantuple = row;
+	foreach (cell, check->prepared)
+	{
+		prepared = lfirst(cell);
+		if (prepared->expression == expression)
+			return prepared->state;
+	}
+	prepared = palloc(sizeof(Prepared));
+	prepared->expression = expression;
+	prepared->state = IsA(expression, List) ? ExecPrepareQual((List *) expression, check->state) :
+											  ExecPrepareExpr((Expr *) expression, check->state);
+	check->prepared = lappend(check->prepared, prepared);
+	return prepared->state;
+}
+
+/* Returns the value of a column or an expression for a row. */
+NullableDatum
+guard_value(GuardCheck *check, Expr *expression, TupleTableSlot *row)
+{
+	NullableDatum value;
+
+	if (IsA(expression, Var))
+		value.value = slot_getattr(row, ((Var *) expression)->varattno, &value.isnull);
+	else
+	{
+		ExprState *prepared = compared_prepare(check, expression, row);
+
+		value.value = ExecEvalExprSwitchContext(prepared, GetPerTupleExprContext(check->state),
+												&value.isnull);
+	}
+	return value;
+}
+
+/* Does a row satisfy a condition? */
+bool
+guard_holds(GuardCheck *check, const List *condition, TupleTableSlot *row)
+{
+	ExprState *prepared = condition == NIL ? NULL : compared_prepare(check, condition, row);
+
+	return prepared == NULL || ExecQual(prepared, GetPerTupleExprContext(check->state));
+}
+
+/* ---- The new row --------------------------------------------------------------------- */
+
+/* Were all columns that the signature is made of left as they were? */
+static bool
+are_sources_kept(const GuardCheck *check)
+{
+	int member = -1;
+
+	if (!TRIGGER_FIRED_BY_UPDATE(check->data->tg_event))
+		return false;
+	while ((member = bms_next_member(check->place->sources, member)) >= 0)
+	{
+		GuardColumn column = guard_column(check->row->tts_tupleDescriptor,
+										  member + FirstLowInvalidHeapAttributeNumber);
+
+		if (!guard_is_kept(&column, check->data->tg_trigslot, check->row))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Returns the signature of a row.  A generated column of the new row is computed only after all
+ * BEFORE triggers; before that it is computed here, as it will be then.
+ */
+static NullableDatum
+signature_of(GuardCheck *check, TupleTableSlot *row)
+{
+	const GuardPlace *place = check->place;
+
+	if (row != check->row || check->stored || place->generation == NULL)
+		return guard_value(check, place->signature, row);
+	if (are_sources_kept(check))
+		return guard_value(check, place->signature, check->data->tg_trigslot);
+	return guard_value(check, (Expr *) place->generation, row);
+}
+
+/*
+ * Reads what a row of the new row's table is compared by.  Returns whether it is compared: it has
+ * a signature, no NULL in the columns of the option within, satisfies the condition, and is not
+ * let in whatever it is similar to.
+ */
+static bool
+read_values(GuardCheck *check, TupleTableSlot *row, GuardValues *values)
+{
+	const GuardPlace *place = check->place;
+	NullableDatum value;
+
+	if (guard_is_true(row, place->unless))
+		return false;
+	values->within = palloc(check->rule->withins * sizeof(Datum) + 1);
+	for (int i = 0; i < check->rule->withins; i++)
+	{
+		value = guard_get(row, &place->within[i]);
+		values->within[i] = value.value;
+		if (value.isnull)
+			return false;
+	}
+	if (!guard_holds(check, place->condition, row))
+		return false;
+	value = signature_of(check, row);
+	values->signature = value.value;
+	return !value.isnull;
+}
+
+/* Reads what the new row is compared by.  Returns whether it is compared. */
+bool
+guard_begin_search(GuardCheck *check)
+{
+	return read_values(check, check->row, &check->values);
+}
+
+/* Is the new row compared by given values? */
+bool
+guard_has_values(const GuardCheck *check, const GuardValues *values)
+{
+	const GuardPlace *place = check->place;
+
+	for (int i = 0; i < check->rule->withins; i++)
+		if (!guard_is_same(&place->within[i], check->values.within[i], values->within[i]))
+			return false;
+	return guard_is_same(&place->value, check->values.signature, values->signature);
+}
+
+/* Was an old version of a row compared, by the same values as the new one is? */
+bool
+guard_compares_alike(GuardCheck *check, TupleTableSlot *old)
+{
+	GuardValues values;
+
+	return read_values(check, old, &values) && guard_has_values(check, &values);
+}

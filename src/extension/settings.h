@@ -1,0 +1,14 @@
+/*
+ * settings.h: the settings that users make (neardup.c).
+ */
+#ifndef NEARDUP_SETTINGS_H
+#define NEARDUP_SETTINGS_H
+
+#include "compat.h"
+
+extern int neardup_cache_size;    /* kB of segments that a backend may cache */
+extern int neardup_search;        /* a SearchMethod */
+extern bool neardup_background;   /* background workers do the maintenance */
+extern int neardup_segment_pages; /* limit of a new segment, for tests */
+
+#endif

@@ -1,0 +1,75 @@
+/*
+ * segment_sort.h: a counting sort of a segment's documents by their buckets.
+ */
+#ifndef NEARDUP_STORE_SEGMENT_SORT_H
+#define NEARDUP_STORE_SEGMENT_SORT_H
+
+#include "store/segment_write.h"
+
+/* The documents of a segment in the order of their buckets, group by group. */
+typedef struct GroupSort
+{
+	SegmentWriter *writer;
+	Grouping grouping;
+	uint32 numbers;           /* of documents */
+	int at_once;              /* groups that memory suffices for, at least one */
+	int first;                /* first of the groups whose buckets are read ... */
+	int count;                /* ... and their number */
+	uint32 from;              /* of the buckets of the first group: the first that is read ... */
+	uint32 end;               /* ... and the first that is not; of other groups, all are */
+	uint32 *bucket;           /* of each document, in each of these groups */
+	uint32 *offset;           /* of the group sorted last: of each bucket, and the end */
+	uint32 *document;         /* of the group sorted last, in the order of buckets */
+	struct SetPostings *sets; /* of each of these groups, if documents are sets; else NULL */
+	Size room; /* postings that memory suffices for, of sets: in each of these groups */
+} GroupSort;
+
+/* Returns the first bucket of a group that is read. */
+static inline uint32
+group_sort_from(const GroupSort *sort, int group)
+{
+	return group == sort->first ? sort->from : 0;
+}
+
+/* Returns the first bucket of a group that is not read. */
+static inline uint32
+group_sort_end_of(const GroupSort *sort, int group)
+{
+	return group == sort->first ? sort->end :
+								  UINT32_C(1) << group_bucket_bits(&sort->grouping, group);
+}
+
+/* The bucket of a document without postings. */
+#define NO_BUCKET PG_UINT32_MAX
+
+/* How many documents ahead a sort fetches memory into the processor's cache. */
+#define SORT_AHEAD 16
+
+/*
+ * Fetches the places where documents after the i-th of n will be put, in two steps: first where
+ * the bucket's offset is, then where it points to.  Always inline: gcc 12 leaves out calls of
+ * functions that only prefetch.
+ */
+static pg_attribute_always_inline void
+group_sort_prefetch(const GroupSort *sort, const uint32 *bucket, Size i, Size n)
+{
+	if (i + 2 * SORT_AHEAD >= n)
+		return;
+	if (bucket[i + 2 * SORT_AHEAD] != NO_BUCKET)
+		__builtin_prefetch(&sort->offset[bucket[i + 2 * SORT_AHEAD]], 1);
+	if (bucket[i + SORT_AHEAD] != NO_BUCKET)
+		__builtin_prefetch(&sort->document[sort->offset[bucket[i + SORT_AHEAD]]], 1);
+}
+
+extern bool document_has_posting(const Grouping *g, int group, uint16 flags);
+extern uint32 document_bucket(const Grouping *g, int group, const uint8_t *symbols, uint32 stride);
+extern Size group_sort_memory(uint32 numbers, const Grouping *grouping, int at_once);
+extern GroupSort *group_sort_begin(SegmentWriter *writer);
+extern Buffer group_sort_documents(SegmentWriter *writer, uint32 number);
+extern void group_sort_sum_up(uint32 *offset, uint32 buckets);
+extern bool group_sort_read(GroupSort *sort, int first, int count, uint32 from);
+extern bool group_sort_run(GroupSort *sort, int group);
+extern void group_sort_lengths(const GroupSort *sort, int group, BucketLengths *lengths);
+extern void group_sort_end(GroupSort *sort);
+
+#endif

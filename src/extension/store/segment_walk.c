@@ -1,0 +1,81 @@
+/*
+ * segment_walk.c: walks over a segment's pages in little memory.
+ */
+#include "store/segment_read.h"
+
+/* Begins a walk; reads the root. */
+bool
+walk_begin(SegmentWalk *walk, Relation index, const IndexMeta *meta, const SegmentEntry *entry)
+{
+	memset(&walk->segment, 0, sizeof(Segment));
+	walk->index = index;
+	walk->loaded = 0;
+	return segment_load_root(index, meta, entry, &walk->segment);
+}
+
+/* Frees what walk_begin has allocated. */
+void
+walk_end(SegmentWalk *walk)
+{
+	pfree(walk->segment.list);
+	pfree(walk->segment.root_page);
+}
+
+/* Loads a map, by its number in the root's list. */
+bool
+walk_load(SegmentWalk *walk, uint32 map)
+{
+	Buffer buffer;
+
+	if (walk->loaded == map + 1)
+		return true;
+	walk->loaded = 0;
+	buffer = segment_read_map(walk->index, &walk->segment, map);
+	if (!BufferIsValid(buffer))
+		return false;
+	walk->count = page_info(BufferGetPage(buffer))->count;
+	memcpy(walk->entry, page_map(BufferGetPage(buffer)), walk->count * sizeof(MapEntry));
+	UnlockReleaseBuffer(buffer);
+	CHECK_FOR_INTERRUPTS();
+	walk->loaded = map + 1;
+	return true;
+}
+
+/* Pins, share-locks and checks a page of documents. */
+Buffer
+walk_documents(SegmentWalk *walk, uint32 page)
+{
+	const Segment *segment = &walk->segment;
+	Buffer recent = InvalidBuffer;
+	Buffer buffer;
+	MapEntry entry;
+
+	if (!walk_load(walk, page / ENTRIES_PER_MAP))
+		return InvalidBuffer;
+	entry = walk->entry[page % ENTRIES_PER_MAP];
+	buffer =
+		page_read_documents(walk->index, entry.block, segment->sets ? segment->stamp : entry.number,
+							segment->stamp, &recent);
+	if (BufferIsValid(buffer))
+		page_check_documents(walk->index, buffer, segment->root.stride);
+	return buffer;
+}
+
+/* Pins, share-locks and checks a page of elements of sets. */
+Buffer
+walk_elements(SegmentWalk *walk, uint32 page)
+{
+	const Segment *segment = &walk->segment;
+	uint32 number = segment->root.document_pages + page;
+	Buffer buffer;
+
+	if (page >= segment->root.element_pages)
+		page_corrupt(walk->index, segment->root_block, "set on a page that does not exist");
+	if (!walk_load(walk, number / ENTRIES_PER_MAP))
+		return InvalidBuffer;
+	buffer = page_read(walk->index, walk->entry[number % ENTRIES_PER_MAP].block, PAGE_ELEMENTS,
+					   segment->stamp);
+	if (BufferIsValid(buffer))
+		page_check_documents(walk->index, buffer, 0);
+	return buffer;
+}

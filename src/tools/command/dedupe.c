@@ -1,0 +1,572 @@
+/*
+ * dedupe.c: neardup pairs, clusters and dedupe.
+ */
+#include "command/command.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The values of all records of files. */
+typedef struct RecordValues
+{
+	neardup_session *session;
+	const neardup_signer *signer;
+	Files *files;
+	neardup_values values;
+	Spool out;   /* their bytes */
+	Texts texts; /* if they decide */
+	Buffer size; /* uint64_t: of each; then where each ends */
+	Buffer id;   /* ids, each with a zero behind it, unless they are the numbers of records */
+	const char **id_at;
+	Best best;
+	bool against;    /* it is that of --against */
+	bool signatures; /* they were read, and there are no texts */
+	bool numbers;    /* their ids are bigint */
+} RecordValues;
+
+/* ---- Bytes -------------------------------------------------------------- */
+
+/* Writes a text as COPY does. */
+void
+put_copy_text(Buffer *buffer, const char *text)
+{
+	for (; *text != '\0'; text++)
+	{
+		static const char special[] = "\n\t\r\\";
+		const char *found = strchr(special, *text);
+
+		if (found != NULL)
+			*extend(buffer, 1) = '\\';
+		*extend(buffer, 1) = found != NULL ? "ntr\\"[found - special] : *text;
+	}
+}
+
+/* Writes a tab and a number, in as few digits as give it back. */
+void
+put_similarity(Buffer *buffer, double similarity)
+{
+	size_t start = buffer->length;
+	int digits = 1;
+
+	do
+	{
+		buffer->length = start;
+		put_text(buffer, "\t%.*g", digits++, similarity);
+	} while (strtod(buffer->bytes + start, NULL) != similarity);
+}
+
+/* Writes the id of a record. */
+static void
+put_id(Buffer *line, const RecordValues *corpus, uint32_t record)
+{
+	if (corpus->id_at == NULL)
+		put_text(line, "%u", record + 1);
+	else
+		put_copy_text(line, corpus->id_at[record]);
+}
+
+/* Writes the ids of two records, their similarity and something behind it. */
+static void
+dedupe_write_pair(FILE *file, const RecordValues *corpus, uint32_t a, const RecordValues *other,
+				  uint32_t b, double similarity, const char *more)
+{
+	Buffer line = {0};
+
+	put_id(&line, corpus, a);
+	put(&line, "\t", 1);
+	put_id(&line, other, b);
+	put_similarity(&line, similarity);
+	put_text(&line, "%s\n", more);
+	write_out(file, line.bytes, line.length);
+	resize(NULL, line.bytes, 0);
+}
+
+/* ---- Reading ------------------------------------------------------------ */
+
+/* Makes the value of a text; returns its length. */
+static uint64_t
+make_value(RecordBatch *batch, const neardup_signer *signer, const RecordText *document)
+{
+	const int64_t entry[] = {0, document->length};
+	const neardup_column text = {.count = 1,
+								 .entry = entry,
+								 .width = sizeof(*entry),
+								 .data = (const uint8_t *) document->text};
+	size_t size = neardup_signature_size(signer);
+	neardup_bytes value;
+	uint64_t digest;
+
+	if (size > 0)
+	{
+		check(batch->session,
+			  neardup_sign_column(batch->session, signer, &text, NULL,
+								  (uint8_t *) extend(&batch->out, size), NULL, NULL, &digest));
+		put(&batch->digest, &digest, sizeof(digest));
+		return size;
+	}
+	check(batch->session,
+		  neardup_sign(batch->session, signer, document->text, document->length, &value));
+	put(&batch->out, value.bytes, value.length);
+	neardup_free(batch->session, value.bytes);
+	return value.length;
+}
+
+/* Makes the values of a batch. */
+static void
+make_values(void *state, RecordBatch *batch)
+{
+	const RecordValues *corpus = state;
+	RecordText document;
+
+	while (next_document(batch, &document))
+	{
+		uint64_t length = make_value(batch, corpus->signer, &document);
+
+		put(&batch->size, &length, sizeof(length));
+		put(&batch->best, document.best, strlen(document.best) + 1);
+		put(&batch->id, document.id, is_numbered(batch) ? 0 : strlen(document.id) + 1);
+	}
+}
+
+/* Keeps the values of a batch. */
+static void
+keep_values(void *state, RecordBatch *batch)
+{
+	RecordValues *corpus = state;
+
+	spool_put(&corpus->out, batch->out.bytes, batch->out.length);
+	put(&corpus->size, batch->size.bytes, batch->size.length);
+	put(&corpus->id, batch->id.bytes, batch->id.length);
+	if (texts_decide())
+		texts_add(&corpus->texts, batch);
+	if (options.field[BEST] != NULL)
+		best_add(&corpus->best, batch);
+}
+
+/* A TakeSignature: keeps the value of a record. */
+static void
+keep_signature(void *state, const SignatureRecord *signature)
+{
+	RecordValues *corpus = state;
+	uint64_t length = signature->length;
+
+	corpus->values.kind = signature->kind;
+	corpus->numbers = signature->number;
+	if (!is_of_part(corpus->session, signature, corpus->against))
+		return;
+	spool_put(&corpus->out, signature->value, signature->length);
+	put(&corpus->size, &length, sizeof(length));
+	put(&corpus->id, signature->id, strlen(signature->id) + 1);
+}
+
+/* A function of neardup_values: reads the value of a record. */
+static bool
+read_value(void *state, size_t record, const uint8_t **value, size_t *length)
+{
+	RecordValues *corpus = state;
+	const uint64_t *end = (const uint64_t *) corpus->size.bytes;
+
+	*length = end[record + 1] - end[record];
+	*value = spool_get(&corpus->out, end[record], *length);
+	return true;
+}
+
+/* The most bytes in which a signer remembers shingles, their share of --memory, and of the files. */
+#define REMEMBERED_MOST (32 << 20)
+#define REMEMBERED_SHARE 16
+#define REMEMBERED_OF 32
+
+/* Lets a signer of texts that decide remember their shingles. */
+static void
+remember_texts(neardup_session *session, neardup_signer *signer, const Files *files)
+{
+	uint64_t bytes = files_bytes(files) / REMEMBERED_OF;
+
+	if (bytes > REMEMBERED_MOST)
+		bytes = REMEMBERED_MOST;
+	if (options.memory > 0 && bytes > options.memory / REMEMBERED_SHARE)
+		bytes = options.memory / REMEMBERED_SHARE;
+	check(session, neardup_signer_remember(session, signer, bytes));
+}
+
+/* Reads and signs all records of files, which are read again if `twice`, or if texts decide; or reads signatures. */
+static RecordValues *
+read_corpus(neardup_session *session, neardup_signer *signer, char **names, bool twice,
+			bool against)
+{
+	RecordValues *corpus = resize(NULL, NULL, sizeof(RecordValues));
+	uint64_t *end;
+	size_t count;
+	const char *id;
+
+	*corpus =
+		(RecordValues){.session = session,
+					   .signer = signer,
+					   .values = {.kind = kind_of_options()},
+					   .against = against,
+					   .signatures = against ? are_signatures(names) : options.signatures != NULL};
+	put(&corpus->size, &(uint64_t){0}, sizeof(uint64_t));
+	if (corpus->signatures)
+		read_signatures(names, keep_signature, corpus);
+	else
+	{
+		corpus->files = files_open(names, options.format, twice || texts_decide());
+		corpus->texts.files = corpus->files;
+		if (texts_decide() && !against)
+			remember_texts(session, signer, corpus->files);
+		pipeline(corpus->files, make_values, keep_values, corpus);
+	}
+	count = corpus->size.length / sizeof(uint64_t) - 1;
+	if (count > NEARDUP_NO_KEEPER / 2)
+		fail(EXIT_RESOURCES, "there are too many records");
+	end = (uint64_t *) corpus->size.bytes;
+	id = corpus->id.bytes;
+	if (id != NULL)
+		corpus->id_at = resize(NULL, NULL, count * sizeof(char *));
+	for (size_t i = 0; i < count; i++)
+	{
+		end[i + 1] += end[i];
+		if (id != NULL)
+			id = (corpus->id_at[i] = id) + strlen(id) + 1;
+	}
+	corpus->values = (neardup_values){.kind = corpus->values.kind,
+									  .count = count,
+									  .read = read_value,
+									  .state = corpus};
+	if (texts_decide())
+		corpus->values.evidence = texts_done(&corpus->texts, new_signer(session, NEARDUP_SHINGLES));
+	return corpus;
+}
+
+/* Returns the records of --against, whose text and id have the same names, or NULL. */
+static RecordValues *
+read_against(neardup_session *session, neardup_signer *signer)
+{
+	RecordValues *against;
+	const char *best = options.field[BEST];
+
+	if (options.against == NULL)
+		return NULL;
+	options.field[BEST] = NULL;
+	against = read_corpus(session, signer, files_of(options.against), false, true);
+	options.field[BEST] = best;
+	return against;
+}
+
+/* ---- pairs -------------------------------------------------------------- */
+
+/* The records of pairs. */
+typedef struct Sides
+{
+	const RecordValues *corpus;
+	const RecordValues *other;
+} Sides;
+
+/* A neardup_take. */
+static bool
+dedupe_take_pair(void *state, const neardup_pair *pair)
+{
+	const Sides *sides = state;
+
+	dedupe_write_pair(stdout, sides->corpus, pair->a, sides->other, pair->b, pair->similarity, "");
+	return true;
+}
+
+/* neardup pairs: writes the pairs of similar records. */
+void
+command_pairs(void)
+{
+	neardup_session *session = new_session();
+	neardup_signer *signer = new_signer(session, kind_of_options());
+	const RecordValues *corpus = read_corpus(session, signer, options.files, false, false);
+	const RecordValues *against = read_against(session, signer);
+	Sides sides = {corpus, against != NULL ? against : corpus};
+
+	options.join.memory = memory_for_join();
+	check(session,
+		  neardup_each_pair(session, &corpus->values, against != NULL ? &against->values : NULL,
+							&options.join, dedupe_take_pair, &sides));
+}
+
+/* ---- clusters ----------------------------------------------------------- */
+
+/* The keepers of the records of a corpus. */
+typedef struct RecordKeepers
+{
+	uint32_t *keeper; /* of each record, NEARDUP_NO_KEEPER where there is none */
+	double *similarity;
+} RecordKeepers;
+
+/* What records are sorted by. */
+static const char **best_of;
+
+/* Compares records for qsort: those with the greatest value first, then in their order. */
+static int
+compare_best(const void *x, const void *y)
+{
+	uint32_t a = *(const uint32_t *) x;
+	uint32_t b = *(const uint32_t *) y;
+
+	int order = strcmp(best_of[b], best_of[a]);
+
+	return order != 0 ? order : a < b ? -1 : a > b;
+}
+
+/* Returns room for the clusters of some records. */
+static RecordKeepers
+new_clusters(size_t count)
+{
+	return (RecordKeepers){resize(NULL, NULL, count * sizeof(uint32_t) + 1),
+						   resize(NULL, NULL, count * sizeof(double) + 1)};
+}
+
+/*
+ * Returns the clusters of a corpus: keepers are records of `against`, if there is one, or else the
+ * best of the records that are not taken.
+ */
+static RecordKeepers
+find_clusters(neardup_session *session, const RecordValues *corpus, const RecordValues *against,
+			  const uint32_t *taken)
+{
+	neardup_values values = corpus->values;
+	uint32_t *order = resize(NULL, NULL, values.count * sizeof(uint32_t) + 1);
+	RecordKeepers clusters = new_clusters(values.count);
+	RecordKeepers found;
+
+	values.chosen = order;
+	values.count = 0;
+	for (uint32_t i = 0; i < corpus->values.count; i++)
+	{
+		clusters.keeper[i] = NEARDUP_NO_KEEPER;
+		if (taken == NULL || taken[i] == NEARDUP_NO_KEEPER)
+			order[values.count++] = i;
+	}
+	if (corpus->best.count > 0)
+	{
+		best_of = best_keys(&corpus->best);
+		qsort(order, values.count, sizeof(uint32_t), compare_best);
+		resize(NULL, best_of, 0);
+	}
+	found = new_clusters(values.count);
+	options.join.memory = memory_for_join();
+	check(session,
+		  neardup_clusters(session, &values, against != NULL ? &against->values : NULL,
+						   &options.join, found.keeper, found.similarity));
+	for (uint32_t i = 0; i < values.count; i++)
+		if (found.keeper[i] != NEARDUP_NO_KEEPER)
+		{
+			clusters.keeper[order[i]] = against != NULL ? found.keeper[i] : order[found.keeper[i]];
+			clusters.similarity[order[i]] = found.similarity[i];
+		}
+	resize(NULL, order, 0);
+	resize(NULL, found.keeper, 0);
+	resize(NULL, found.similarity, 0);
+	return clusters;
+}
+
+/* neardup clusters: writes the clusters of two records and more. */
+void
+command_clusters(void)
+{
+	neardup_session *session = new_session();
+	const RecordValues *corpus =
+		read_corpus(session, new_signer(session, kind_of_options()), options.files, false, false);
+	RecordKeepers clusters = find_clusters(session, corpus, NULL, NULL);
+	uint32_t *size = resize(NULL, NULL, corpus->values.count * sizeof(uint32_t) + 1);
+	char text[16];
+
+	memset(size, 0, corpus->values.count * sizeof(uint32_t));
+	for (uint32_t i = 0; i < corpus->values.count; i++)
+		if (clusters.keeper[i] != NEARDUP_NO_KEEPER)
+			size[clusters.keeper[i]]++;
+	for (uint32_t i = 0; i < corpus->values.count; i++)
+	{
+		uint32_t keeper = clusters.keeper[i];
+
+		if (keeper == NEARDUP_NO_KEEPER || size[keeper] < 2)
+			continue;
+		snprintf(text, sizeof(text), "\t%u", size[keeper]);
+		dedupe_write_pair(stdout, corpus, i, corpus, keeper, clusters.similarity[i], text);
+	}
+}
+
+/* ---- dedupe ------------------------------------------------------------- */
+
+/* The records of the second reading. */
+typedef struct Kept
+{
+	const bool *goes;
+	size_t count;
+	size_t done;
+} Kept;
+
+/* Gathers the records of a batch that stay; of files, their names. */
+static void
+gather_kept(void *state, RecordBatch *batch)
+{
+	const Kept *kept = state;
+
+	if (batch->first + records_of(batch) > kept->count)
+	{
+		batch->defect = "the files have changed since they were read first";
+		return;
+	}
+	put_head(batch, "");
+	for (size_t i = 0; i < records_of(batch); i++)
+	{
+		const Record *record = (const Record *) batch->record.bytes + i;
+		bool file = batch->format == FORMAT_FILES;
+		const char *bytes = file ? batch->file : batch->data.bytes + record->start;
+		size_t length = file ? strlen(bytes) : record->length;
+
+		if (kept->goes[batch->first + i])
+			continue;
+		put(&batch->out, bytes, length);
+		put(&batch->out, "\n", bytes[length - 1] != '\n');
+	}
+	output_pack(batch);
+}
+
+/* Writes the records of a batch that stay. */
+static void
+write_kept(void *state, RecordBatch *batch)
+{
+	Kept *kept = state;
+
+	kept->done += records_of(batch);
+	output_write(batch);
+}
+
+/* Writes the signatures that stay. */
+static void
+write_kept_signatures(const RecordValues *corpus, const bool *goes)
+{
+	Buffer row = {0};
+
+	write_copy_begin();
+	for (uint32_t i = 0; i < corpus->values.count; i++)
+	{
+		const uint8_t *value;
+		size_t length;
+
+		if (goes[i])
+			continue;
+		row.length = 0;
+		(void) read_value(corpus->values.state, i, &value, &length);
+		(void) put_copy_row(&row, corpus->id_at[i], corpus->numbers, value, length);
+		write_out(stdout, row.bytes, row.length);
+	}
+	write_copy_end();
+	resize(NULL, row.bytes, 0);
+}
+
+/* Returns how similar two records are by their signatures. */
+static double
+dedupe_estimate(neardup_session *session, RecordValues *corpus, uint32_t a, RecordValues *other,
+				uint32_t b)
+{
+	static Buffer first;
+	neardup_comparison comparison;
+	const uint8_t *value;
+	size_t length;
+
+	read_value(corpus, a, &value, &length);
+	first.length = 0;
+	put(&first, value, length);
+	read_value(other, b, &value, &length);
+	check(session,
+		  neardup_compare(session, corpus->values.kind, first.bytes, first.length, value, length,
+						  &comparison));
+	return comparison.similarity;
+}
+
+/*
+ * Marks what goes.  Reports the record, what it is similar to, how much, which of two reasons, and
+ * whether texts or signatures say so; if texts do, how similar they are by their signatures.
+ */
+static void
+dedupe_drop(neardup_session *session, FILE *report, RecordValues *corpus, RecordValues *keepers,
+			const RecordKeepers *clusters, const char *reason, bool *goes)
+{
+	bool exact = texts_decide();
+	Buffer more = {0};
+
+	for (uint32_t i = 0; i < corpus->values.count; i++)
+	{
+		uint32_t keeper = clusters->keeper[i];
+
+		if (keeper == NEARDUP_NO_KEEPER || (keepers == corpus && keeper == i))
+			continue;
+		goes[i] = true;
+		if (keepers == corpus && options.drop == DROP_ALL)
+			goes[keeper] = true;
+	}
+	for (uint32_t i = 0; report != NULL && i < corpus->values.count; i++)
+	{
+		uint32_t keeper = clusters->keeper[i];
+
+		if (keeper == NEARDUP_NO_KEEPER || !goes[i])
+			continue;
+		more.length = 0;
+		put_text(&more, "\t%s\t%s", reason, exact || options.shingles ? "texts" : "signatures");
+		if (exact)
+			put_similarity(&more, dedupe_estimate(session, corpus, i, keepers, keeper));
+		put(&more, "", 1);
+		dedupe_write_pair(report, corpus, i, keepers, keeper, clusters->similarity[i], more.bytes);
+	}
+	resize(NULL, more.bytes, 0);
+}
+
+/* neardup dedupe: writes the records that stay. */
+void
+command_dedupe(void)
+{
+	neardup_session *session = new_session();
+	neardup_signer *signer = new_signer(session, kind_of_options());
+	FILE *report = options.report != NULL ? fopen(options.report, "a") : NULL;
+	RecordKeepers taken = {NULL, NULL};
+	RecordKeepers clusters;
+	RecordValues *corpus;
+	RecordValues *against;
+	bool *goes;
+	Kept kept;
+
+	if (options.unit == UNIT_LINE)
+	{
+		dedupe_lines();
+		return;
+	}
+	if (options.report != NULL && report == NULL)
+		fail(EXIT_INPUT, "could not open \"%s\": %s", options.report, strerror(errno));
+	corpus = read_corpus(session, signer, options.files, true, false);
+	against = read_against(session, signer);
+	/* What the report had goes only now.  A pipe has nothing to lose. */
+	if (report != NULL && ftruncate(fileno(report), 0) != 0 && errno != EINVAL)
+		fail(EXIT_INPUT, "could not write \"%s\": %s", options.report, strerror(errno));
+	goes = resize(NULL, NULL, corpus->values.count + 1);
+	memset(goes, 0, corpus->values.count);
+	if (against != NULL)
+	{
+		taken = find_clusters(session, corpus, against, NULL);
+		dedupe_drop(session, report, corpus, against, &taken, "against", goes);
+	}
+	clusters = find_clusters(session, corpus, NULL, taken.keeper);
+	dedupe_drop(session, report, corpus, corpus, &clusters, "duplicate", goes);
+	if (!corpus->signatures)
+		files_mark(corpus->files, goes);
+	if (report != NULL && fclose(report) != 0)
+		fail(EXIT_INPUT, "could not write \"%s\": %s", options.report, strerror(errno));
+	if (corpus->signatures)
+	{
+		write_kept_signatures(corpus, goes);
+		return;
+	}
+	spool_free(&corpus->out);
+	files_rewind(corpus->files);
+	kept = (Kept){goes, corpus->values.count, 0};
+	pipeline(corpus->files, gather_kept, write_kept, &kept);
+	if (kept.done < kept.count)
+		fail(EXIT_INPUT, "the files have changed since they were read first");
+}

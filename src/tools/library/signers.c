@@ -1,0 +1,524 @@
+/*
+ * signers.c: lexicons of texts, and signers.
+ */
+#include "library/session.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/defaults.h"
+#include "base/hash.h"
+#include "sketch/counts.h"
+
+const neardup_default *
+neardup_defaults(void)
+{
+	static const neardup_default defaults = {.k = DEFAULT_MINHASH_K,
+											 .b = DEFAULT_MINHASH_B,
+											 .f = DEFAULT_SIMHASH_F,
+											 .entries = DEFAULT_LEXICON_ENTRIES,
+											 .share = DEFAULT_LEXICON_SHARE,
+											 .threshold = DEFAULT_THRESHOLD};
+
+	return &defaults;
+}
+
+/* Returns the scheme of a name, which must read text; fails if there is none. */
+static SchemeId
+scheme_of_name(const char *name)
+{
+	SchemeId scheme;
+
+	if (!scheme_parse(name, strlen(name), &scheme) || !scheme_is_valid(scheme))
+		session_fail(NEARDUP_INVALID,
+					 "unknown shingling scheme \"%.40s\": the schemes are \"word W\", \"char K\", \"anychar K\", \"stopword W\" and \"spot D C\"",
+					 name);
+	if (!scheme_reads_text(scheme))
+		session_fail(NEARDUP_INVALID, "scheme \"%.40s\" does not read text by itself", name);
+	return scheme;
+}
+
+/* ---- Lexicons ----------------------------------------------------------- */
+
+/* As much as the server takes, unless it is told otherwise. */
+#define MEMORY_USUAL ((size_t) 64 << 20)
+
+/* Returns the lexicon of texts. */
+static neardup_bytes
+learn(const char *scheme, uint32_t entries, double share, size_t memory, neardup_next next,
+	  void *state)
+{
+	Value value = {.kind = NEARDUP_LEXICON, .lexicon = {.version = RECIPE_VERSION}};
+	LexiconParts *parts = &value.lexicon;
+	ElementCounts counts;
+	const char *utf8;
+	size_t length;
+
+	parts->scheme = scheme_of_name(scheme != NULL ? scheme : DEFAULT_SCHEME_SINGLE);
+	if (!lexicon_weighs(RECIPE_VERSION, parts->scheme))
+		session_fail(NEARDUP_INVALID, "a lexicon cannot have scheme \"%s\"", scheme);
+	if (entries < 1 || entries > LEXICON_ENTRIES_MAX)
+		session_fail(NEARDUP_INVALID, "a lexicon has from 1 to %d entries", LEXICON_ENTRIES_MAX);
+	if (!(share > 0 && share <= 1))
+		session_fail(NEARDUP_INVALID, "the share must be above 0, and at most 1");
+	counts_begin(&counts,
+				 Max((memory > 0 ? memory : MEMORY_USUAL) / COUNTS_BYTES, 2 * (size_t) entries));
+	while (next(state, &utf8, &length))
+	{
+		counts_next(&counts);
+		shingle_text(utf8, length, parts->scheme, counts_add, &counts);
+	}
+	parts->documents = counts.documents;
+	if (parts->documents < 2)
+		session_fail(NEARDUP_INVALID, "a lexicon needs at least two documents");
+	parts->count = counts_finish(&counts, entries, share, &parts->key, &parts->weight);
+	if (parts->count > LEXICON_ENTRIES_MAX)
+		session_fail(NEARDUP_TOO_LARGE,
+					 "the lexicon has more than %d entries: raise the share, or lower the entries",
+					 LEXICON_ENTRIES_MAX);
+	return value_write(&value, false);
+}
+
+neardup_code
+neardup_learn(neardup_session *session, const char *scheme, uint32_t entries, double share,
+			  size_t memory, neardup_next next, void *state, neardup_bytes *lexicon)
+{
+	SESSION_BEGIN(session);
+	*lexicon = learn(scheme, entries, share, memory, next, state);
+	return session_end();
+}
+
+/* Returns a lexicon of bytes in binary format or of a text, with line ends behind it or not. */
+static LexiconParts
+signer_read_lexicon(const char *bytes, size_t length)
+{
+	bool text = length > 0 && *bytes != LEXICON_LAYOUT;
+	char *copy = host_alloc(length + 1);
+	Value value;
+
+	memcpy(copy, bytes, length);
+	while (text && length > 0 && strchr("\r\n", copy[length - 1]) != NULL)
+		length--;
+	copy[length] = '\0';
+	value = value_read(NEARDUP_LEXICON, copy, length, text);
+	if (value.lexicon.version != RECIPE_VERSION)
+		session_fail(NEARDUP_MISMATCH, "cannot use a lexicon of recipe version %d",
+					 value.lexicon.version);
+	return value.lexicon;
+}
+
+/* ---- Signers ------------------------------------------------------------ */
+
+/* Fails unless a signer can make this. */
+static void
+signer_check_shape(neardup_kind kind, int k, int b, bool weighed)
+{
+	if (kind == NEARDUP_MINHASH && !minhash_shape_is_valid(k, b))
+		session_fail(NEARDUP_INVALID,
+					 "there is no minhash(%d, %d): k is from %d to %d, b is 1, 2, 4, 8, 16 or 32, and k * b is at most %d",
+					 k, b, MINHASH_K_MIN, MINHASH_K_MAX, MINHASH_BITS_MAX);
+	if (kind == NEARDUP_SIMHASH && (!simhash_shape_is_valid(k) || b != 1))
+		session_fail(NEARDUP_INVALID,
+					 "there is no simhash(%d): f is 64, 128, 256 or 512, and b is 1", k);
+	if (kind == NEARDUP_SIMHASH && weighed)
+		session_fail(NEARDUP_INVALID, "a lexicon weighs minhash and shingles, not simhash");
+	if (kind != NEARDUP_MINHASH && kind != NEARDUP_SIMHASH && kind != NEARDUP_SHINGLES)
+		session_fail(NEARDUP_INVALID, "kind %d cannot be made of texts", (int) kind);
+}
+
+/* Lets a signer weigh shingles by its lexicon; returns the scheme of what it makes. */
+static SchemeId
+weigh(neardup_signer *signer, const char *scheme)
+{
+	const LexiconParts *lexicon = &signer->lexicon;
+
+	if (scheme != NULL && scheme_of_name(scheme) != lexicon->scheme)
+		session_fail(NEARDUP_MISMATCH, "the lexicon is not of scheme \"%s\"", scheme);
+	weights_begin(&signer->weights, lexicon->key, lexicon->weight, lexicon->count);
+	signer->maker.weights = &signer->weights;
+	signer->maker.scheme = lexicon->scheme;
+	return lexicon_weighed_scheme(lexicon->scheme,
+								  weights_digest(lexicon->scheme, lexicon->documents, lexicon->key,
+												 lexicon->weight, lexicon->count));
+}
+
+/* Returns a new signer. */
+static neardup_signer *
+signer_allocate(neardup_kind kind, int k, int b, const char *scheme, const void *lexicon,
+				size_t length)
+{
+	neardup_signer *made = host_alloc(sizeof(neardup_signer));
+	SchemeId weighed;
+
+	signer_check_shape(kind, k, b, lexicon != NULL);
+	*made = (neardup_signer){.kind = kind, .secret = host_random_seed()};
+	if (lexicon != NULL)
+	{
+		made->lexicon = signer_read_lexicon(lexicon, length);
+		weighed = weigh(made, scheme);
+	}
+	else
+	{
+		if (scheme == NULL)
+			scheme = kind == NEARDUP_SIMHASH ? DEFAULT_SCHEME_SINGLE : DEFAULT_SCHEME;
+		weighed = made->maker.scheme = scheme_of_name(scheme);
+	}
+	made->maker.header =
+		signature_header(kind == NEARDUP_MINHASH ? SIGNATURE_MINHASH : SIGNATURE_SIMHASH, k,
+						 kind == NEARDUP_SHINGLES ? 1 : b, weighed);
+	session_keep(made->lexicon.key);
+	session_keep(made->lexicon.weight);
+	session_keep(made->weights.start);
+	session_keep(made);
+	return made;
+}
+
+neardup_code
+neardup_signer_new(neardup_session *session, neardup_kind kind, int k, int b, const char *scheme,
+				   const void *lexicon, size_t length, neardup_signer **signer)
+{
+	SESSION_BEGIN(session);
+	*signer = signer_allocate(kind, k, b, scheme, lexicon, length);
+	return session_end();
+}
+
+void
+neardup_signer_free(neardup_session *session, neardup_signer *signer)
+{
+	if (signer == NULL)
+		return;
+	neardup_free(session, signer->lexicon.key);
+	neardup_free(session, signer->lexicon.weight);
+	neardup_free(session, signer->weights.start);
+	if (signer->memory != NULL)
+		pthread_mutex_destroy(&signer->memory->lock);
+	neardup_free(session, signer->memory);
+	neardup_free(session, signer);
+}
+
+size_t
+neardup_signature_size(const neardup_signer *signer)
+{
+	return signer->kind == NEARDUP_SHINGLES ? 0 : signature_size(&signer->maker.header);
+}
+
+/* ---- Digests ------------------------------------------------------------ */
+
+/* A memory of which more bits are set says nothing any more. */
+#define FULL(memory) ((memory)->set > (memory)->mask / 4 * 3)
+
+neardup_code
+neardup_signer_remember(neardup_session *session, neardup_signer *signer, size_t bytes)
+{
+	static atomic_uint memories;
+	size_t words = 1;
+	Memory *memory;
+
+	SESSION_BEGIN(session);
+	if (signer->kind != NEARDUP_MINHASH || signer->memory != NULL)
+		session_fail(NEARDUP_INVALID, "a signer of minhashes remembers sets, and begins to once");
+	while (words * 2 * sizeof(uint64_t) <= bytes)
+		words *= 2;
+	memory = host_alloc(sizeof(Memory) + words * sizeof(uint64_t));
+	memset(memory, 0, sizeof(Memory) + words * sizeof(uint64_t));
+	pthread_mutex_init(&memory->lock, NULL);
+	memory->tag = atomic_fetch_add(&memories, 1) % UINT8_MAX + 1;
+	memory->mask = words * 64 - 1;
+	session_keep(memory);
+	signer->memory = memory;
+	return session_end();
+}
+
+/* Remembers elements.  Returns how many of them may be of earlier sets. */
+static size_t
+signer_remember(Memory *memory, const uint64_t *element, size_t count)
+{
+	size_t seen = 0;
+
+	for (size_t i = 0; i < count; i++)
+	{
+		uint64_t *word = memory->word + (element[i] & memory->mask) / 64;
+		uint64_t bit = UINT64_C(1) << element[i] % 64;
+
+		seen += (*word & bit) != 0;
+		*word |= bit;
+	}
+	memory->set += count - seen;
+	return seen;
+}
+
+/* Returns the largest share of a set, in 255ths, that an earlier set can have; at once remembers it. */
+static uint8_t
+share_of_set(Memory *memory, const uint64_t *element, size_t count)
+{
+	size_t seen = count;
+
+	for (size_t i = 0; i < count; i++)
+		__builtin_prefetch(memory->word + (element[i] & memory->mask) / 64, 1);
+	pthread_mutex_lock(&memory->lock);
+	if (!FULL(memory))
+		seen = signer_remember(memory, element, count);
+	pthread_mutex_unlock(&memory->lock);
+	return count == 0 ? ANY_SHARE : (seen * ANY_SHARE + count - 1) / count;
+}
+
+/* What digests are made of. */
+typedef struct Digester
+{
+	const neardup_signer *signer;
+	uint64_t digest;
+} Digester;
+
+/* Makes the digest of the elements that have a weight: the sum of secret hashes, and their share. */
+static void
+signer_take_elements(void *state, const uint64_t *element, size_t count)
+{
+	Digester *digester = state;
+	const neardup_signer *signer = digester->signer;
+	const Weights *weights = signer->maker.weights;
+	Memory *memory = signer->memory;
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (weights == NULL || weight_of(weights, element[i]) > 0)
+			sum += mix64(element[i] + signer->secret);
+	digester->digest = sum << 16 | ANY_SHARE;
+	if (memory != NULL && weights == NULL)
+		digester->digest =
+			sum << 16 | (uint64_t) memory->tag << 8 | share_of_set(memory, element, count);
+}
+
+/* ---- Signing ------------------------------------------------------------ */
+
+/* Makes the signature of a text, and a digest of its set unless that is NULL. */
+static void
+make_signature(const neardup_signer *signer, const char *utf8, size_t length, uint8_t *to,
+			   uint64_t *digest)
+{
+	SignatureMaker maker = signer->maker;
+	Digester digester = {.signer = signer};
+	Signature made;
+
+	maker.take = digest != NULL ? signer_take_elements : NULL;
+	maker.state = &digester;
+	made = signature_of_text(&maker, utf8, length, to + SIGNATURE_SYMBOLS_AT(maker.header.flags));
+	signature_send_header(&made, to);
+	if (digest != NULL)
+		*digest = digester.digest;
+}
+
+/* Makes the set of a text. */
+Value
+set_of_text(const SignatureMaker *maker, const char *utf8, size_t length)
+{
+	Value value = {.kind = NEARDUP_SHINGLES, .signature.header = maker->header};
+	BagBuilder builder;
+
+	bag_begin(&builder);
+	shingle_text(utf8, length, maker->scheme, bag_add, &builder);
+	if (!bag_finish(&builder, &value.bag))
+		session_fail(NEARDUP_TOO_LARGE, "the text has too many shingles");
+	if (maker->weights != NULL)
+	{
+		Bag all = value.bag;
+
+		value.bag = bag_weigh(&all, maker->weights);
+		bag_free(&all);
+	}
+	return value;
+}
+
+neardup_code
+neardup_sign(neardup_session *session, const neardup_signer *signer, const char *utf8,
+			 size_t length, neardup_bytes *bytes)
+{
+	SESSION_BEGIN(session);
+	if (signer->kind == NEARDUP_SHINGLES)
+	{
+		Value value = set_of_text(&signer->maker, utf8, length);
+
+		*bytes = value_write(&value, false);
+	}
+	else
+	{
+		uint8_t *made = host_alloc(neardup_signature_size(signer));
+
+		make_signature(signer, utf8, length, made, NULL);
+		session_keep(made);
+		*bytes = (neardup_bytes){made, neardup_signature_size(signer)};
+	}
+	return session_end();
+}
+
+/* The words of a text. */
+typedef struct Words
+{
+	uint64_t hash;
+	uint64_t count;
+} Words;
+
+/* A TokenSink: adds words. */
+static void
+signer_add_words(void *state, const TokenBatch *batch)
+{
+	Words *words = state;
+
+	host_check_interrupts();
+	for (size_t i = 0; i < batch->count; i++)
+	{
+		size_t length;
+		const char *token = batch_token(batch, i, &length);
+
+		words->hash = mix64(words->hash ^ shingle_of_token(token, length));
+	}
+	words->count += batch->count;
+}
+
+neardup_code
+neardup_hash_words(neardup_session *session, const char *utf8, size_t length, uint64_t *hash,
+				   uint64_t *words)
+{
+	Words found = {0};
+
+	SESSION_BEGIN(session);
+	tokens_of_text(utf8, length, signer_add_words, &found);
+	*hash = found.hash;
+	*words = found.count;
+	return session_end();
+}
+
+/* ---- Columns ------------------------------------------------------------ */
+
+/* Returns entry `place`, a number, which need not be aligned. */
+static int64_t
+number_at(const neardup_column *texts, size_t place)
+{
+	const char *from = (const char *) texts->entry + place * texts->width;
+	uint16_t two;
+	int32_t four;
+	int64_t eight;
+
+	switch (texts->width)
+	{
+		case 1:
+			return *(const uint8_t *) from;
+		case 2:
+			memcpy(&two, from, sizeof(two));
+			return two;
+		case 4:
+			memcpy(&four, from, sizeof(four));
+			return four;
+		case 8:
+			memcpy(&eight, from, sizeof(eight));
+			return eight;
+	}
+	session_fail(NEARDUP_INVALID, "a column has no entries of %d bytes", texts->width);
+}
+
+/* Returns a number that is at least 0, and at most `most`. */
+static int64_t
+check_entry(int64_t number, int64_t most)
+{
+	if (number < 0 || number > most)
+		session_fail(NEARDUP_MALFORMED, "an entry of the column is out of range");
+	return number;
+}
+
+/* Reads a view: a length, and the text itself if it has at most 12 bytes, or its buffer and place. */
+static ColumnText
+text_of_view(const neardup_column *texts, size_t place)
+{
+	const char *view = (const char *) texts->entry + place * 16;
+	int32_t part[4];
+
+	memcpy(part, view, sizeof(part));
+	if (check_entry(part[0], INT32_MAX) <= 12)
+		return (ColumnText){view + sizeof(int32_t), part[0]};
+	return (ColumnText){(const char *) texts->buffer[part[2]] + part[3], part[0]};
+}
+
+/* Returns a text of a column. */
+ColumnText
+text_at(const neardup_column *texts, size_t i)
+{
+	const neardup_column *dictionary = texts->dictionary;
+	size_t place = texts->first + i;
+	int64_t start;
+	int64_t end;
+
+	if (texts->validity != NULL && (texts->validity[place / 8] >> place % 8 & 1) == 0)
+		return (ColumnText){"", 0, true};
+	if (dictionary != NULL)
+		return text_at(dictionary,
+					   check_entry(number_at(texts, place), (int64_t) dictionary->count - 1));
+	if (texts->width == 16)
+		return text_of_view(texts, place);
+	end = check_entry(number_at(texts, place + 1), INT64_MAX);
+	start = check_entry(number_at(texts, place), end);
+	return (ColumnText){start < end ? (const char *) texts->data + start : "", end - start};
+}
+
+/* Fails unless a column can have texts. */
+void
+check_column(const neardup_column *texts)
+{
+	if (texts->dictionary == NULL && texts->width < (int) sizeof(int32_t))
+		session_fail(NEARDUP_INVALID, "a column of texts has no entries of %d bytes", texts->width);
+}
+
+/* Writes the sets of a column's texts. */
+static neardup_bytes
+sign_sets(const SignatureMaker *maker, const neardup_column *texts, bool *null, uint64_t *offset)
+{
+	FormWriter writer = {0};
+
+	(void) form_extend(&writer, 0);
+	offset[0] = 0;
+	for (size_t i = 0; i < texts->count; i++)
+	{
+		ColumnText text = text_at(texts, i);
+		Value value = set_of_text(maker, text.utf8, text.length);
+
+		host_check_interrupts();
+		if (null != NULL)
+			null[i] = text.null;
+		bag_send(&writer, maker->header.version, maker->header.scheme, &value.bag);
+		bag_free(&value.bag);
+		offset[i + 1] = writer.length;
+	}
+	session_keep(writer.bytes);
+	return (neardup_bytes){(uint8_t *) writer.bytes, writer.length};
+}
+
+/* Writes the signatures of a column's texts. */
+static void
+sign_texts(const neardup_signer *signer, const neardup_column *texts, bool *null,
+		   uint8_t *signatures, uint64_t *digest)
+{
+	size_t size = neardup_signature_size(signer);
+
+	for (size_t i = 0; i < texts->count; i++)
+	{
+		ColumnText text = text_at(texts, i);
+
+		host_check_interrupts();
+		if (null != NULL)
+			null[i] = text.null;
+		make_signature(signer, text.utf8, text.length, signatures + i * size,
+					   digest != NULL ? digest + i : NULL);
+	}
+}
+
+neardup_code
+neardup_sign_column(neardup_session *session, const neardup_signer *signer,
+					const neardup_column *texts, bool *null, uint8_t *signatures,
+					neardup_bytes *sets, uint64_t *offset, uint64_t *digest)
+{
+	SESSION_BEGIN(session);
+	check_column(texts);
+	if (signer->kind == NEARDUP_SHINGLES)
+		*sets = sign_sets(&signer->maker, texts, null, offset);
+	else
+		sign_texts(signer, texts, null, signatures, digest);
+	return session_end();
+}
