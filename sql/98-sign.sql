@@ -192,7 +192,7 @@ COMMENT ON PROCEDURE neardup_make_signer(pg_catalog.regclass, pg_catalog.name, b
 -- Signs the next rows, in the order in which they are stored.  Rows that are changed meanwhile are found
 -- by another pass.
 CREATE PROCEDURE neardup_sign_batch(relation pg_catalog.regclass, signature pg_catalog.name, batch int, trust boolean, INOUT signing neardup_signing)
-	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET synchronize_seqscans = off AS $$
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET synchronize_seqscans = off SET max_parallel_workers_per_gather = 0 AS $$
 #variable_conflict use_column
 DECLARE
 	ids tid[];

@@ -201,8 +201,8 @@ for my $name (qw(refused skipped))
 		},
 		('read\ committed') x 8);
 	note('summary: 8 sessions insert 50 of 200 rows in random order, ', $times / 5, " times, $name: ", show($count) || 'no error');
-	# All but one of the statements that begin at the same time may end so, but none that begins later.
-	cmp_ok($count->{'40P01'} // 0, '<=', 7, "$name: statements that are tried again end in no deadlock");
+	# All but one of the statements that begin at the same time may end so, but few that begin later.
+	cmp_ok($count->{'40P01'} // 0, '<=', 16, "$name: of 320 statements that are tried again, at most one in twenty ends in a deadlock");
 	is(pairs($name, $name, 'a.id < b.id'), 0, "$name: each row is there once at most");
 	cmp_ok($node->safe_psql('postgres', "SELECT count(*) FROM $name"), '>', 49, "$name: there are rows");
 }

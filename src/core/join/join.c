@@ -57,7 +57,8 @@ sorted_begin(Sorted *sorted, const JoinSide *side, const JoinPass *pass)
 	size_t tiled = most_documents(pass->join) * prefix_bytes;
 
 	sorted->side = side;
-	sorted->bucket = host_alloc(n * sizeof(uint32_t));
+	sorted->document = join_is_sifted(pass->join) ? host_alloc((n + 1) * sizeof(uint32_t)) : NULL;
+	sorted->bucket = host_alloc((n + 1) * sizeof(uint32_t));
 	sorted->order = host_alloc(n * sizeof(uint32_t));
 	sorted->offset = host_alloc(((buckets << pass->halves) + 1) * sizeof(uint32_t));
 	sorted->used = host_alloc(Min(n, buckets) * sizeof(uint32_t));
@@ -71,6 +72,8 @@ sorted_end(Sorted *sorted)
 	host_free(sorted->prefix);
 	if (sorted->order == NULL)
 		return;
+	if (sorted->document != NULL)
+		host_free(sorted->document);
 	host_free(sorted->bucket);
 	host_free(sorted->order);
 	host_free(sorted->offset);
@@ -78,29 +81,76 @@ sorted_end(Sorted *sorted)
 	host_free(sorted->tile);
 }
 
-/* Returns the bucket of a document or entry. */
-static inline uint32_t
-bucket_of(const JoinPass *pass, const uint8_t *packed)
-{
-	return pass->join->entries ? ((const JoinEntry *) packed)->bucket :
-								 group_bucket(&pass->plan.grouping, pass->group, packed);
-}
+/* Documents whose buckets are found at a time. */
+#define BUCKETS_AT_ONCE 4096
 
-/* Finds the bucket of each document, and counts those of each bucket in offset[bucket + 1]. */
+/* Finds the buckets of `count` documents or entries from the i-th, without the bits of a slice. */
 static void
-count_buckets(const JoinPass *pass, Sorted *sorted)
+find_some_buckets(const JoinPass *pass, const Sorted *sorted, uint32_t i, uint32_t count,
+				  uint32_t *bucket)
 {
-	const uint8_t *packed = sorted->side->packed;
+	const uint8_t *packed = sorted->side->packed + (size_t) i * pass->join->stride;
 	uint32_t mask = (UINT32_C(1) << pass->bits) - 1;
 
-	for (uint32_t i = 0; i < sorted->side->documents; i++)
+	host_check_interrupts();
+	if (!pass->join->entries)
+		group_buckets(&pass->plan.grouping, pass->group, packed, pass->join->stride, count, bucket);
+	else
+		for (uint32_t j = 0; j < count; j++)
+			bucket[j] = ((const JoinEntry *) (packed + j * pass->join->stride))->bucket;
+	for (uint32_t j = 0; j < count; j++)
+		bucket[j] &= mask;
+}
+
+/*
+ * Keeps of `count` documents from the i-th those of the buckets in `met`, behind those that are kept
+ * already.
+ */
+static void
+sift(const uint64_t *met, const uint32_t *bucket, uint32_t i, uint32_t count, Sorted *sorted)
+{
+	uint32_t n = sorted->count;
+
+	for (uint32_t j = 0; j < count; j++)
 	{
-		host_check_interrupts_at(i);
-		sorted->bucket[i] = (bucket_of(pass, packed) & mask) << pass->halves;
-		packed += pass->join->stride;
-		if (pass->halves > 0)
-			sorted->bucket[i] |= packed[-1];
-		sorted->offset[sorted->bucket[i] + 1]++;
+		sorted->document[n] = i + j;
+		sorted->bucket[n] = bucket[j];
+		n += (met[bucket[j] / 64] >> bucket[j] % 64 & 1) != 0;
+	}
+	sorted->count = n;
+}
+
+/*
+ * Finds the documents that are sorted, all or those of the buckets in `met`, and their buckets.
+ * Counts those of each bucket in offset[bucket + 1].
+ */
+static void
+count_buckets(const JoinPass *pass, const uint64_t *met, Sorted *sorted)
+{
+	const uint8_t *lone = sorted->side->packed + pass->join->stride - 1;
+	uint32_t some[BUCKETS_AT_ONCE];
+
+	sorted->count = 0;
+	sorted->sifted = met != NULL;
+	for (uint32_t i = 0; i < sorted->side->documents; i += BUCKETS_AT_ONCE)
+	{
+		uint32_t count = Min(sorted->side->documents - i, BUCKETS_AT_ONCE);
+		uint32_t from = sorted->count;
+
+		find_some_buckets(pass, sorted, i, count, met != NULL ? some : sorted->bucket + i);
+		if (met != NULL)
+			sift(met, some, i, count, sorted);
+		else
+			sorted->count += count;
+		for (uint32_t j = from; j < sorted->count; j++)
+		{
+			uint32_t document = met != NULL ? sorted->document[j] : j;
+
+			if (pass->halves > 0)
+				sorted->bucket[j] =
+					sorted->bucket[j] << 1 | lone[(size_t) document * pass->join->stride];
+			sorted->offset[sorted->bucket[j] + 1]++;
+		}
 	}
 }
 
@@ -142,7 +192,7 @@ sum_buckets(Sorted *sorted, size_t buckets, int tile_bits, int halves)
 static inline void
 fetch_place(const JoinPass *pass, const Sorted *sorted, uint32_t i)
 {
-	if (i + 2 * FETCH_AHEAD < sorted->side->documents)
+	if (i + 2 * FETCH_AHEAD < sorted->count)
 	{
 		uint32_t place = sorted->offset[sorted->bucket[i + FETCH_AHEAD] + 1];
 
@@ -156,18 +206,19 @@ fetch_place(const JoinPass *pass, const Sorted *sorted, uint32_t i)
 static void
 fill_buckets(const JoinPass *pass, Sorted *sorted)
 {
-	const uint8_t *packed = sorted->side->packed;
 	const JoinPrefix *prefix = pass->group_prefix + pass->group;
 	int words = pass->shape.words;
 
-	for (uint32_t i = 0; i < sorted->side->documents; i++, packed += pass->join->stride)
+	for (uint32_t i = 0; i < sorted->count; i++)
 	{
+		uint32_t document = sorted->sifted ? sorted->document[i] : i;
+		const uint8_t *packed = sorted->side->packed + (size_t) document * pass->join->stride;
 		uint32_t place = sorted->offset[sorted->bucket[i] + 1]++;
 		uint64_t *to = sorted->prefix + (size_t) place * words;
 
 		host_check_interrupts_at(i);
 		fetch_place(pass, sorted, i);
-		sorted->order[place] = i;
+		sorted->order[place] = document;
 		if (pass->join->entries)
 			memcpy(to, ((const JoinEntry *) packed)->prefix, words * sizeof(uint64_t));
 		else
@@ -175,16 +226,47 @@ fill_buckets(const JoinPass *pass, Sorted *sorted)
 	}
 }
 
-/* Sorts a side by the buckets of the group. */
+/* Sorts a side by the buckets of the group, all of them or those in `met`. */
 static void
-sort_side(const JoinPass *pass, Sorted *sorted)
+sort_side(const JoinPass *pass, const uint64_t *met, Sorted *sorted)
 {
 	size_t buckets = (size_t) 1 << pass->bits;
 
 	memset(sorted->offset, 0, ((buckets << pass->halves) + 1) * sizeof(uint32_t));
-	count_buckets(pass, sorted);
+	count_buckets(pass, met, sorted);
 	sum_buckets(sorted, buckets, pass->tile_bits, pass->halves);
 	fill_buckets(pass, sorted);
+}
+
+/* Finds the buckets that are within the radius, as masks say, of a bucket of a side. */
+static void
+find_met(const JoinPass *pass, const Sorted *sorted, const uint32_t *mask, int masks)
+{
+	uint32_t used = sorted->tile[(size_t) 1 << (pass->bits - pass->tile_bits)];
+
+	memset(pass->met, 0, ((size_t) 1 << pass->bits) / 8 + sizeof(uint64_t));
+	for (uint32_t i = 0; i < used; i++)
+	{
+		host_check_interrupts_at(i);
+		for (int j = 0; j < masks; j++)
+		{
+			uint32_t bucket = sorted->used[i] ^ mask[j];
+
+			pass->met[bucket / 64] |= UINT64_C(1) << bucket % 64;
+		}
+	}
+}
+
+/* Sorts both sides of a group, the larger one after the other has sifted it. */
+static void
+sort_sifted(JoinPass *pass, const uint32_t *mask, int masks)
+{
+	bool left_is_larger = pass->left.side->documents > pass->right.side->documents;
+	Sorted *smaller = left_is_larger ? &pass->right : &pass->left;
+
+	sort_side(pass, NULL, smaller);
+	find_met(pass, smaller, mask, masks);
+	sort_side(pass, pass->met, left_is_larger ? &pass->left : &pass->right);
 }
 
 /* ---- All pairs ---------------------------------------------------------- */
@@ -256,10 +338,15 @@ join_group(JoinPass *pass)
 	pass->shape.h = pass->group_prefix[pass->group].h;
 	pass->bits = bits_of_group(pass, pass->group);
 	pass->tile_bits = bits_of_tile(pass);
-	if (slice->bits == 0 || slice->new_left)
-		sort_side(pass, &pass->left);
-	if (pass->other == &pass->right)
-		sort_side(pass, &pass->right);
+	if (pass->met != NULL)
+		sort_sifted(pass, masks, count);
+	else
+	{
+		if (slice->bits == 0 || slice->new_left)
+			sort_side(pass, NULL, &pass->left);
+		if (pass->other == &pass->right)
+			sort_side(pass, NULL, &pass->right);
+	}
 	compare_tiles(pass, masks, count);
 	flush_hits(pass);
 }
@@ -308,6 +395,8 @@ join_groups(JoinPass *pass)
 	begin_side(pass, &pass->left, &join->left);
 	if (two)
 		begin_side(pass, &pass->right, &join->right);
+	if (pass->plan.groups > 0 && join_is_sifted(join))
+		pass->met = host_alloc(((size_t) 1 << bits_of_group(pass, 0)) / 8 + sizeof(uint64_t));
 	while (pass->group >= 0)
 	{
 		if (pass->plan.groups == 0)
@@ -327,6 +416,8 @@ join_groups(JoinPass *pass)
 	sorted_end(&pass->left);
 	if (two)
 		sorted_end(&pass->right);
+	if (pass->met != NULL)
+		host_free(pass->met);
 }
 
 /* Returns how many words the prefixes of a plan have. */
@@ -367,6 +458,9 @@ join_bytes(int k, int b)
 {
 	size_t prefix = Min(JOIN_STRIDE(k, b), JOIN_PREFIX_WORDS * sizeof(uint64_t));
 
-	/* bucket, order, used, and up to eight offsets: four buckets a document, rounded up. */
+	/*
+	 * bucket, order, used, and up to eight offsets: four buckets a document, rounded up.  A sifted
+	 * side has half of these buckets, and numbers of documents.
+	 */
 	return (3 + 8) * sizeof(uint32_t) + prefix;
 }

@@ -81,6 +81,23 @@ typedef struct SymbolJoin
 	JoinLabels labels; /* of the documents of left; label is NULL if there are none */
 } SymbolJoin;
 
+/* A side is sifted where the other has this many times fewer documents. */
+#define JOIN_SIFTED 8
+
+/*
+ * Returns whether a join in memory sifts the larger side: of each group it sorts only the documents
+ * whose buckets are within the radius of a bucket of the smaller side.
+ */
+static inline bool
+join_is_sifted(const SymbolJoin *join)
+{
+	uint64_t left = join->left.documents;
+	uint64_t right = join->right.documents;
+
+	return join->right.packed != NULL && join->left.held == 0 && !join->entries &&
+		join->slice.bits == 0 && (left > right * JOIN_SIFTED || right > left * JOIN_SIFTED);
+}
+
 /* ---- Plans (join_plan.c) ------------------------------------------------ */
 
 /* The most words of a document's prefix, which is sorted along with it and compared first. */

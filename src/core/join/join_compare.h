@@ -14,13 +14,15 @@
 typedef struct Sorted
 {
 	const JoinSide *side;
-	uint32_t *
-		bucket; /* of each document; if lone ones come last in theirs, twice that, and 1 for them */
-	uint32_t *order;  /* document numbers in bucket order; NULL: all in turn */
-	uint32_t *offset; /* of each bucket in order, or half a bucket, and of the end */
-	uint32_t *used;   /* buckets that hold documents, ascending */
-	uint32_t *tile;   /* where each tile starts in used, and the end */
-	uint64_t *prefix; /* shape.words of each document, in bucket order */
+	uint32_t count;     /* of the documents that are sorted */
+	bool sifted;        /* these are not all */
+	uint32_t *document; /* their numbers, ascending, if the side may be sifted; else NULL */
+	uint32_t *bucket;   /* the bucket of each; if lone ones come last, twice that, and 1 for them */
+	uint32_t *order;    /* document numbers in bucket order; NULL: all in turn */
+	uint32_t *offset;   /* of each bucket in order, or half a bucket, and of the end */
+	uint32_t *used;     /* buckets that hold documents, ascending */
+	uint32_t *tile;     /* where each tile starts in used, and the end */
+	uint64_t *prefix;   /* shape.words of each document, in bucket order */
 } Sorted;
 
 /* The state of a join, which goes from group to group. */
@@ -39,7 +41,8 @@ typedef struct JoinPass
 	int halves;          /* 1 if buckets have halves, the second of lone documents; else 0 */
 	size_t steps;        /* comparisons since the last check for interrupts */
 	JoinStats stats;     /* of this group */
-	bool stopped;        /* by the caller */
+	uint64_t *met; /* a bit for each bucket near one of the smaller side; NULL: none is sifted */
+	bool stopped;  /* by the caller */
 	int hits;
 	uint32_t hit[HITS][2]; /* places in bucket order */
 } JoinPass;

@@ -16,6 +16,7 @@
 #define COST_SORTED 20.0     /* sort a document ... */
 #define COST_SORTED_FAR 15.0 /* ... each bit by which buckets outgrow a cache ... */
 #define COST_SORTED_WORD 6.0 /* ... and each word of its prefix */
+#define COST_SIFTED 4.0      /* see that a document need not be sorted */
 #define COST_LOOKUP 4.0      /* find the other bucket for a mask */
 #define COST_ONE 1.0         /* compare a pair, one document with one ... */
 #define COST_ONE_WORD 0.4    /* ... and each word of their prefixes */
@@ -93,7 +94,8 @@ set_sizes(JoinTrial *trial, const SymbolJoin *join)
 	trial->right = self ? 0 : join->right.documents;
 	trial->pairs = self ? trial->left * trial->left / 2 : trial->left * trial->right;
 	most = fmax(trial->left, trial->right);
-	trial->bits = (int) ceil(log2(most + 1)) + BUCKETS_PER_DOCUMENT_LOG;
+	trial->bits =
+		(int) ceil(log2(most + 1)) + BUCKETS_PER_DOCUMENT_LOG - (join_is_sifted(join) ? 1 : 0);
 	trial->bits = Max(BUCKET_BITS_MIN, Min(trial->bits, BUCKET_BITS_MAX));
 }
 
@@ -296,6 +298,21 @@ cost_of_prefixes(int words, double others)
 	return others < MANY ? one : many + (one - many) * MANY_START / others;
 }
 
+/* Returns the cost of sorting both sides by a group that has some buckets, and masks for each. */
+static double
+cost_of_sorting(const JoinTrial *trial, int words, double buckets, double masks)
+{
+	double far = fmax(0, log2(buckets) - NEAR_BUCKET_BITS);
+	double each = COST_SORTED + far * COST_SORTED_FAR + words * COST_SORTED_WORD;
+	double smaller = fmin(trial->left, trial->right);
+
+	if (!join_is_sifted(trial->join))
+		return (trial->left + trial->right) * each;
+	return smaller * (each + masks) +
+		(trial->left + trial->right - smaller) *
+		(COST_SIFTED + each * -expm1(-smaller * masks / buckets));
+}
+
 /* Returns the cost of joining `groups` groups with a radius. */
 static double
 cost_of_groups(const JoinTrial *trial, const JoinPlan *plan, double whole, int groups, int radius)
@@ -305,14 +322,11 @@ cost_of_groups(const JoinTrial *trial, const JoinPlan *plan, double whole, int g
 	double buckets = ldexp(1, Min(g->width * g->b, g->bucket_bits));
 	double masks = radius == 0 ? 1 : probe_count(g->width, g->b, radius);
 	double used = buckets * -expm1(-trial->left / buckets);
-	double far = fmax(0, log2(buckets) - NEAR_BUCKET_BITS);
 	double share = share_in_groups(trial, g, groups, radius, masks);
 	double others = share * fmax(trial->left, trial->right) / masks;
 
 	return groups *
-		((trial->left + trial->right) *
-			 (COST_SORTED + far * COST_SORTED_FAR + words * COST_SORTED_WORD) +
-		 used * masks * COST_LOOKUP +
+		(cost_of_sorting(trial, words, buckets, masks) + used * masks * COST_LOOKUP +
 		 trial->pairs * share * (cost_of_prefixes(words, others) + whole));
 }
 
@@ -494,7 +508,8 @@ least_cost_of_groups(const JoinTrial *trial)
 {
 	double groups = trial->join->recall < 1 ? 1 : ceil((trial->join->h + 1.0) / (RADIUS_MAX + 1));
 
-	return groups * (trial->left + trial->right) * (COST_SORTED + COST_SORTED_WORD);
+	return groups * (trial->left + trial->right) *
+		(join_is_sifted(trial->join) ? COST_SIFTED : COST_SORTED + COST_SORTED_WORD);
 }
 
 /*
