@@ -348,33 +348,52 @@ make_trigger(const Trigger *trigger, Relation table, Oid function)
 	return found;
 }
 
+/* Returns a trigger from the cache, or newly made; NULL if the open table has no such trigger. */
+static GuardTrigger *
+find_trigger(Oid trigger, Relation table, Oid function)
+{
+	GuardTrigger *found = hash_search(triggers, &trigger, HASH_FIND, NULL);
+
+	for (int i = 0; found == NULL && i < table->trigdesc->numtriggers; i++)
+		if (table->trigdesc->triggers[i].tgoid == trigger)
+		{
+			MemoryContext old_context = MemoryContextSwitchTo(cache_context);
+
+			found = make_trigger(&table->trigdesc->triggers[i], table, function);
+			MemoryContextSwitchTo(old_context);
+		}
+	return found;
+}
+
 /*
  * Returns a trigger that fires for rows of an open table, with its rule, and locks the tables that
  * are searched; NULL if there is no such trigger.  What it points to lives until the transaction
  * ends at least.
+ *
+ * What was found before the locks were taken may have changed meanwhile, and is made again.  What
+ * was made under the locks is returned even if the cache is stale again, as it always is where each
+ * read of a catalog invalidates caches (debug_discard_caches).
  */
 GuardTrigger *
 guard_trigger(Oid trigger, Relation table, Oid function)
 {
-	GuardTrigger *found;
-	ListCell *cell;
+	List *locked = NIL;
 
-	do
+	for (;;)
 	{
-		refresh_cache();
-		found = hash_search(triggers, &trigger, HASH_FIND, NULL);
-		for (int i = 0; found == NULL && i < table->trigdesc->numtriggers; i++)
-			if (table->trigdesc->triggers[i].tgoid == trigger)
-			{
-				MemoryContext old_context = MemoryContextSwitchTo(cache_context);
+		GuardTrigger *found;
+		List *unlocked;
+		ListCell *cell;
 
-				found = make_trigger(&table->trigdesc->triggers[i], table, function);
-				MemoryContextSwitchTo(old_context);
-			}
+		refresh_cache();
+		found = find_trigger(trigger, table, function);
 		if (found == NULL)
 			return NULL;
-		foreach (cell, found->tables)
+		unlocked = list_difference_oid(found->tables, locked);
+		foreach (cell, unlocked)
 			LockRelationOid(lfirst_oid(cell), AccessShareLock);
-	} while (stale);
-	return found;
+		if (!stale || unlocked == NIL)
+			return found;
+		locked = list_concat(locked, unlocked);
+	}
 }
