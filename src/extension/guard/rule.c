@@ -350,7 +350,7 @@ make_trigger(const Trigger *trigger, Relation table, Oid function)
 
 /* Returns a trigger from the cache, or newly made; NULL if the open table has no such trigger. */
 static GuardTrigger *
-find_trigger(Oid trigger, Relation table, Oid function)
+cached_trigger(Oid trigger, Relation table, Oid function)
 {
 	GuardTrigger *found = hash_search(triggers, &trigger, HASH_FIND, NULL);
 
@@ -386,7 +386,7 @@ guard_trigger(Oid trigger, Relation table, Oid function)
 		ListCell *cell;
 
 		refresh_cache();
-		found = find_trigger(trigger, table, function);
+		found = cached_trigger(trigger, table, function);
 		if (found == NULL)
 			return NULL;
 		unlocked = list_difference_oid(found->tables, locked);
