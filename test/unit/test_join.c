@@ -224,14 +224,18 @@ pairs_of_lone_documents(void)
 	for (uint32_t i = 0; i < x.n; i++)
 		x.packed[(i + 1) * x.stride - 1] = random_below(2);
 	some = x;
-	for (some.n = 2500; some.n <= x.n; some.n += 1500)
+	for (int i = 0; i < 3; i++)
 	{
-		const Documents *right = some.n < x.n ? &some : &x;
-		Found found = join_with_words(1, &x, right, 60, 1, 0);
+		/* So few sift the others. */
+		static const uint32_t rights[] = {300, 2500, 4000};
+		const Documents *right = i < 2 ? &some : &x;
+		Found found;
 
+		some.n = rights[i];
+		found = join_with_words(1, &x, right, 60, 1, 0);
 		found.pairs -= found.of_lone;
 		CHECK(found.wrong == 0 && found.pairs == count_pairs(&x, right, 60, false));
-		CHECK_MSG(found.of_lone < found.pairs / 5, "%u pairs of lone ones", found.of_lone);
+		CHECK_MSG(i == 0 || found.of_lone < found.pairs / 5, "%u pairs of lone ones", found.of_lone);
 	}
 	free(x.packed);
 }
