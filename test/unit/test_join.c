@@ -235,7 +235,8 @@ pairs_of_lone_documents(void)
 		found = join_with_words(1, &x, right, 60, 1, 0);
 		found.pairs -= found.of_lone;
 		CHECK(found.wrong == 0 && found.pairs == count_pairs(&x, right, 60, false));
-		CHECK_MSG(i == 0 || found.of_lone < found.pairs / 5, "%u pairs of lone ones", found.of_lone);
+		CHECK_MSG(i == 0 || found.of_lone < found.pairs / 5, "%u pairs of lone ones",
+				  found.of_lone);
 	}
 	free(x.packed);
 }
