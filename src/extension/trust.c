@@ -175,7 +175,7 @@ reach_by_inheritance(Reach *reached, Relation relation)
 
 /* ---- One relation ---------------------------------------------------------------------- */
 
-/* Has a relation triggers, other than those of foreign keys? */
+/* Has a relation triggers beside the triggers of foreign keys? */
 static bool
 has_triggers(Relation relation)
 {

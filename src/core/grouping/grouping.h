@@ -114,7 +114,7 @@ set_bucket_bits(const Grouping *g)
 	return g->bucket_bits + __builtin_ctz(g->groups);
 }
 
-/* Returns the number of an element's bucket among those of all groups. */
+/* Returns the number of an element's bucket among the buckets of all groups. */
 static inline uint32_t
 set_bucket(const Grouping *g, uint64_t element)
 {
@@ -249,7 +249,7 @@ typedef struct Chooser
 	int groups;
 	int count;          /* c: groups of a choice */
 	uint32_t *document; /* of the buckets of all groups; ascending within a group */
-	size_t *end;        /* end[g] .. end[g + 1]: those of group g */
+	size_t *end;        /* end[g] .. end[g + 1]: of group g */
 	size_t used;
 	size_t room;
 } Chooser;

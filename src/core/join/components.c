@@ -98,7 +98,7 @@ link_few(Components *components)
 	return pairs_join(&all, NULL, components->wanted, take_link, components);
 }
 
-/* Links the documents of each star, and those of different stars that are similar. */
+/* Links the documents of each star, and similar documents of different stars. */
 static void
 link_stars(Components *components)
 {

@@ -103,8 +103,8 @@ find_some_buckets(const JoinPass *pass, const Sorted *sorted, uint32_t i, uint32
 }
 
 /*
- * Keeps of `count` documents from the i-th those of the buckets in `met`, behind those that are kept
- * already.
+ * Keeps the documents of the buckets in `met`, of `count` documents from the i-th, behind what is
+ * kept already.
  */
 static void
 sift(const uint64_t *met, const uint32_t *bucket, uint32_t i, uint32_t count, Sorted *sorted)
@@ -121,8 +121,8 @@ sift(const uint64_t *met, const uint32_t *bucket, uint32_t i, uint32_t count, So
 }
 
 /*
- * Finds the documents that are sorted, all or those of the buckets in `met`, and their buckets.
- * Counts those of each bucket in offset[bucket + 1].
+ * Finds the documents that are sorted, all or the documents of the buckets in `met`, and their
+ * buckets.  Counts the documents of each bucket in offset[bucket + 1].
  */
 static void
 count_buckets(const JoinPass *pass, const uint64_t *met, Sorted *sorted)

@@ -54,7 +54,7 @@ typedef int (*JoinNext)(void *next_state);
 typedef struct JoinSlice
 {
 	int bits;        /* high bits of a bucket */
-	uint32_t change; /* by which those of the right differ from those of the left */
+	uint32_t change; /* by which buckets of the right differ from buckets of the left */
 	uint32_t most;   /* documents of a side, at most */
 	bool new_left;   /* the documents on the left are others than before */
 } JoinSlice;

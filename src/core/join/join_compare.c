@@ -256,7 +256,7 @@ compare_one(JoinPass *pass, uint32_t i, Range others, int words, int b)
 	}
 }
 
-/* Compares documents of two buckets, or all pairs of those of one. */
+/* Compares documents of two buckets, or all pairs of one bucket. */
 KERNEL_BODY void
 compare_parts(JoinPass *pass, Range left, Range right, bool same, int words, int b)
 {

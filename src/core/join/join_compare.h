@@ -36,7 +36,7 @@ typedef struct JoinPass
 	Sorted left;
 	Sorted right;
 	const Sorted *other; /* right, or left itself */
-	int bits;            /* of a bucket's number, without those of a slice */
+	int bits;            /* of a bucket's number, without the bits of a slice */
 	int tile_bits;       /* low bits of a bucket's number, which differ within a tile */
 	int halves;          /* 1 if buckets have halves, the second of lone documents; else 0 */
 	size_t steps;        /* comparisons since the last check for interrupts */

@@ -48,7 +48,7 @@ cut_class(DocumentList *list)
 	return cut;
 }
 
-/* Cuts the documents of a class off a list that is in order, and those of lesser classes. */
+/* Cuts the documents of a class, and of lesser classes, off a list that is in order. */
 static DocumentList
 cut_to_class(DocumentList *list, uint32_t class)
 {

@@ -454,7 +454,7 @@ needs_files(Inside *inside)
 	return files;
 }
 
-/* The place of the arrays of labels, behind those of any kind of join. */
+/* The place of the arrays of labels, behind the arrays of any kind of join. */
 #define LABEL_ARRAYS 7
 
 /* Lists what all processes of a join read; the first is the join itself. */
@@ -503,7 +503,7 @@ attach_labels(JoinLabels *labels, const PairArray *array)
 }
 
 /*
- * Returns a join whose arrays, those of pairs_arrays(), are now elsewhere, for pairs_run() in
+ * Returns a join whose arrays, which pairs_arrays() lists, are now elsewhere, for pairs_run() in
  * another thread or process.
  */
 PairJoin *

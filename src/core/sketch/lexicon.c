@@ -16,7 +16,7 @@
 Bag
 bag_keep(const Bag *bag, const Bag *wanted)
 {
-	/* With the greatest frequencies in `wanted`, those of the bag are the lesser ones. */
+	/* With the greatest frequencies in `wanted`, the frequencies of the bag are the lesser ones. */
 	Bag endless = *wanted;
 	Bag kept;
 

@@ -135,7 +135,7 @@ later_round_body(const uint64_t *restrict element, const uint32_t *restrict step
 /*
  * Most lanes of the later rounds go to bins that an earlier round has filled.  Vectors tell them
  * from the others in less time than apply() takes for them, if the bits of all bins fit into
- * registers: signatures of texts of 200 bytes gain a sixth, those of 2 kB a tenth.
+ * registers: signatures of texts of 200 bytes gain a sixth, of 2 kB a tenth.
  */
 #define FILTERED_BINS 512
 
@@ -152,7 +152,7 @@ keep_open_plain(Lanes *lanes, int count, const uint32_t *symbols, uint32_t first
 #ifdef CPU_X86
 
 /*
- * Keeps those of 16 lanes, from i on, that are present and go to an open bin; `kept` were kept
+ * Keeps the lanes, of 16 from i on, that are present and go to an open bin; `kept` were kept
  * before.
  */
 TARGET_AVX512 static inline int

@@ -289,14 +289,14 @@ distance_of_bytes_avx512(const uint8_t *x, const uint8_t *y, size_t bytes, int b
 	return (int) _mm512_reduce_add_epi64(sums_of_bytes(x, y, bytes, b));
 }
 
-/* Adds the sums of two documents in pairs: those of x in even places, those of y in odd ones. */
+/* Adds the sums of two documents in pairs: sums of x in even places, sums of y in odd ones. */
 KERNEL_BODY TARGET_AVX512 __m512i
 add_pairs(__m512i x, __m512i y)
 {
 	return _mm512_add_epi64(_mm512_unpacklo_epi64(x, y), _mm512_unpackhi_epi64(x, y));
 }
 
-/* Adds the quarters of four vectors: quarter i of the result is the sum of those of x[i]. */
+/* Adds the quarters of four vectors: quarter i of the result is the sum of the quarters of x[i]. */
 KERNEL_BODY TARGET_AVX512 __m512i
 add_quarters(const __m512i x[4])
 {

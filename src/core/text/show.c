@@ -1,7 +1,7 @@
 /*
  * show.c: shingles with their text.
  *
- * The hashes are those of shingle_text, in its order.  A window moves over the normalised
+ * The hashes are what shingle_text() makes, in its order.  A window moves over the normalised
  * tokens, separated by single spaces, and shows the text of each hash.  A distinct shingle
  * takes about 40 bytes, however long and frequent it is, since its text is a place in that
  * of all tokens.

@@ -38,7 +38,7 @@ spot_words_of_scheme(SchemeId scheme)
 
 /*
  * Returns the words of a scheme of kind spot.  own_antecedents and own_stop_words say that
- * the caller will add words to use instead of those of the language.
+ * the caller will add words to use instead of the language's.
  */
 SpotWords *
 spot_words_begin(SchemeId scheme, bool own_antecedents, bool own_stop_words)

@@ -92,7 +92,7 @@ typedef struct HeadedDocument
 	uint32 document;
 } HeadedDocument;
 
-/* Orders the documents by their units, without those of units of "against". */
+/* Orders the documents by their units, without the units of "against". */
 static void
 clusters_order_documents(Clusters *clusters)
 {

@@ -43,7 +43,7 @@ typedef struct Follower
 typedef struct Placement
 {
 	Oid guarded; /* the table, or InvalidOid if rows follow one that a user has placed */
-	bool all;    /* rows of all groups; else those of one that is handed on: */
+	bool all;    /* rows of all groups; else the rows of a group that is handed on: */
 	Datum group;
 	CommandId since;    /* of all rows: those made before are still to be placed */
 	MemoryContext last; /* of the row placed last */

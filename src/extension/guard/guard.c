@@ -183,7 +183,7 @@ is_dropped(const Guard *guard, const Trigger *trigger, Relation table)
 }
 
 /*
- * Drops the triggers of a guard or, if it has no name, those of all guards of a signature.  The
+ * Drops the triggers of a guard or, if it has no name, of all guards of a signature.  The
  * guard itself may stay, to be replaced.
  */
 static void
@@ -344,7 +344,7 @@ find_trigger(const Guard *guard)
 	return found;
 }
 
-/* Did the guard group rows by other options?  Verdicts are those of the rows that are placed next. */
+/* Did the guard group rows by other options?  Verdicts concern the rows that are placed next. */
 static bool
 regroups(const Guard *guard)
 {

@@ -156,7 +156,7 @@ end_of_item(char *item, bool at_space)
 	return item;
 }
 
-/* Returns the items of a list that commas separate, as they are written, but for spaces before. */
+/* Returns the items of a list that commas separate, as they are written, without spaces before. */
 static List *
 items_of(const char *text)
 {
@@ -280,7 +280,7 @@ parse_tree(const char *text)
 }
 
 /*
- * Returns an expression over the columns of a table as PostgreSQL keeps those of indexes; a
+ * Returns an expression over the columns of a table as PostgreSQL keeps expressions of indexes; a
  * condition as a list with implicit AND.
  */
 Node *

@@ -28,7 +28,7 @@
 
 /* ---- Keys of rows --------------------------------------------------------------- */
 
-/* Returns the names of columns in which a guard compares equal rows or, if asked, those of partition keys. */
+/* Returns the names of columns in which a guard compares equal rows or, if asked, of partition keys. */
 static List *
 shared_columns(const GuardRule *rule, const GuardSide *side, bool partitions)
 {
@@ -55,7 +55,7 @@ shared_columns(const GuardRule *rule, const GuardSide *side, bool partitions)
 
 /*
  * Returns the column that verdicts and groups name rows by: that of the primary key.  If it has
- * several, one must be left without those of the option within, or also without those of partitions.
+ * several, one must be left without the columns of the option within, or also without the partition key.
  */
 static const char *
 key_name(const GuardRule *rule, const GuardSide *side)

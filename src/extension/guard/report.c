@@ -34,7 +34,7 @@ record_of(TupleTableSlot *row, const AttrNumber *columns, int count)
 	return HeapTupleGetDatum(heap_form_tuple(row_type, values, nulls));
 }
 
-/* Returns the key of a row as text: its column, or its columns as those of a row, or its ctid. */
+/* Returns the key of a row as text: its column, or several columns as a row, or its ctid. */
 Datum
 guard_key_text(const GuardPlace *place, TupleTableSlot *row)
 {

@@ -296,7 +296,7 @@ guard_main(const Trigger *trigger, Relation table)
 			continue;
 		if (other->tgoid == trigger->tgoid)
 			return other;
-		/* Of two guards with the same arguments, the one whose name the helper's begins with. */
+		/* Of two guards with the same arguments, the helper's name begins with the name of its own. */
 		if (found == NULL || strncmp(trigger->tgname, other->tgname, strlen(other->tgname)) == 0)
 			found = other;
 	}

@@ -258,7 +258,7 @@ search_is_similar(GuardScan *scan, GuardHit *hit)
 }
 
 /*
- * Lets a visitor see the rows that are similar to the new one, those of transactions in progress
+ * Lets a visitor see the rows that are similar to the new one, rows of transactions in progress
  * included.
  */
 void

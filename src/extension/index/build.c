@@ -126,7 +126,7 @@ share_build(Build *build, ParallelContext *context, Snapshot snapshot)
 	int participants = context->nworkers + 1;
 	Size shared_size = build_shared_size(participants);
 	Size scan_size = table_parallelscan_estimate(build->heap, snapshot);
-	/* Workers show the leader's statement in pg_stat_activity, as those of B-tree builds do. */
+	/* Workers show the leader's statement in pg_stat_activity, as workers of B-tree builds do. */
 	const char *query = debug_query_string == NULL ? "" : debug_query_string;
 	Size sort_size = tuplesort_estimate_shared(participants);
 

@@ -2,7 +2,7 @@
  * build.h: a build and its participants: the leader, and parallel workers if there are any.
  *
  * The blocks of an index that is being built are first the metapage, then the documents of
- * all segments, those of sets after their elements, and then pages of postings, maps and roots
+ * all segments, documents of sets after their elements, and then pages of postings, maps and roots
  * in the order in which they are written.
  */
 #ifndef NEARDUP_INDEX_BUILD_H

@@ -246,7 +246,7 @@ build_scan(Build *build)
 
 /*
  * Writes the NULLs that waited for the shape, and leaves the last page to the leader.  If documents
- * are sets, sorts those of this participant instead.
+ * are sets, sorts the sets of this participant instead.
  */
 void
 build_finish_scan(Build *build)

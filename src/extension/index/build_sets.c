@@ -2,7 +2,7 @@
  * build_sets.c: the sets of a build: sorted by size, and written.
  *
  * Each participant sorts the sets that it has read.  The leader merges what all have sorted, and
- * writes the pages of each segment: first those of elements, then those of documents.
+ * writes the pages of each segment: first pages of elements, then pages of documents.
  */
 #include "index/build.h"
 

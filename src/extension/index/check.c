@@ -314,7 +314,7 @@ claim_page(Check *check, const Segment *segment, BlockNumber block, PageKind kin
 	CHECK_FOR_INTERRUPTS();
 }
 
-/* Notes the blocks of a segment's pages other than those of documents, and verifies them. */
+/* Notes the blocks of a segment's pages except pages of documents, and verifies them. */
 static void
 claim_segment(Check *check, const SegmentEntry *entry)
 {

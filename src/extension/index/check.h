@@ -21,7 +21,7 @@ typedef struct RowSort
 	TupleTableSlot *slot;
 } RowSort;
 
-/* Compares the rows of an index with those of its table. */
+/* Compares the rows of an index with the rows of its table. */
 typedef struct RowCheck
 {
 	Relation index;

@@ -1,5 +1,5 @@
 /*
- * check_rows.c: the rows of an index against those of its table, for neardup_check().
+ * check_rows.c: the rows of an index against the rows of its table, for neardup_check().
  *
  * The rows of both, each with hashes of its signature and its keys, are sorted and compared.
  */
@@ -243,7 +243,7 @@ check_rows_put(RowCheck *check, const Document *document)
 	sort_put(check, &check->in_index, document);
 }
 
-/* Reads the table as a snapshot sees it, and compares its rows with those of the index. */
+/* Reads the table as a snapshot sees it, and compares its rows with the rows of the index. */
 void
 check_rows_compare(RowCheck *check, Relation heap, Snapshot snapshot)
 {

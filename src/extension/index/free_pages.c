@@ -47,7 +47,7 @@ note_documents(Maintenance *maintenance, const IndexMeta *meta, const SegmentEnt
 
 /*
  * Returns whether a page that no segment lists is a page of documents left over: its segment
- * was copied, but its stamp is among those of another segment's pages.
+ * was copied, but another segment has pages of its stamp.
  */
 static bool
 is_stale(Page page, const IndexMeta *meta)

@@ -21,7 +21,7 @@ extern _Noreturn void inspect_dropped(Oid index);
 /* What an index consists of. */
 typedef struct IndexCounts
 {
-	int64 documents; /* dead ones and those of the tail included */
+	int64 documents; /* dead ones and the tail's included */
 	int64 dead;
 	int64 tail;
 	int64 bytes;

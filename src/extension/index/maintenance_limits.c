@@ -50,7 +50,7 @@ maintenance_of(Relation index, MaintenanceBy by)
 
 /*
  * Returns the most documents that a new segment may have.  An index with many segments merges
- * them even beyond its memory, lest there be too many.
+ * them even beyond its memory, so that there are not too many.
  */
 uint32
 merged_documents_max(const Maintenance *maintenance, const IndexMeta *meta)

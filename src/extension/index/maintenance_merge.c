@@ -168,7 +168,7 @@ merge_begin_segment(const Merge *merge)
 }
 
 /*
- * Adds a page of this stamp to those of the segment's documents.  The entry has the stamp, or
+ * Adds a page of this stamp to the pages of the segment's documents.  The entry has the stamp, or
  * the size of the page's first set.
  */
 static void
@@ -330,7 +330,7 @@ takes_tail(const Merge *merge)
 	return merge->sort == NULL && merge->meta->closed.stride == meta_stride(merge->meta);
 }
 
-/* Returns the same of a segment; one whose documents are all NULL may have another stride. */
+/* Returns the stride of a segment; if all its documents are NULL, it may be another. */
 static bool
 takes_segment(const Merge *merge, const SegmentEntry *entry)
 {
@@ -515,7 +515,7 @@ add_segment(Merge *merge, const SegmentEntry *entry)
 /* ---- Free pages --------------------------------------------------------- */
 
 /*
- * Frees the pages of a segment, but not those of documents that were taken.  Where a map is
+ * Frees the pages of a segment, but not pages of documents that were taken.  Where a map is
  * in use again already, the other pages are left to vacuum.
  */
 static void

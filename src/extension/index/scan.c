@@ -243,7 +243,7 @@ set_distance(IndexScanDesc scan, int distance)
 		scan->xs_orderbyvals[0] = (Datum) 0;
 	else if (index_cache(scan->indexRelation)->sets)
 	{
-		/* A lower bound, but for the greatest: the executor sorts those that are equal. */
+		/* A lower bound, except for the greatest: the executor sorts rows whose bounds are equal. */
 		scan->xs_recheckorderby = true;
 		if (!FLOAT8PASSBYVAL && DatumGetPointer(scan->xs_orderbyvals[0]) != NULL)
 			pfree(DatumGetPointer(scan->xs_orderbyvals[0]));

@@ -13,7 +13,7 @@
 
 /* ---- Values ------------------------------------------------------------- */
 
-/* The values that a scan key names: one, or those of an array that are not NULL. */
+/* The values that a scan key names: one, or the values of an array that are not NULL. */
 typedef struct KeyValues
 {
 	Oid type;

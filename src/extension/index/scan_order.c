@@ -2,7 +2,7 @@
  * scan_order.c: all documents in the order of their distance.
  *
  * Searches with growing radii return the nearby documents, those at distance 0 first.  Each
- * search keeps the matches after those of the one before.  When a search would cost too much,
+ * search keeps the matches that follow the last one of the search before.  When a search would cost too much,
  * packed scans collect the other documents, each scan more than the one before, up to what
  * work_mem holds.  So a nearby document costs a search, and the first of documents that are
  * far little more than a packed scan.  Within a distance, a search takes the place of packed
@@ -201,7 +201,7 @@ cut_steps(Steps *steps, double all)
 	steps->count = kept;
 }
 
-/* Sets the steps of an ordering.  A backend keeps those of the index that it used last. */
+/* Sets the steps of an ordering.  A backend keeps the steps of the index that it used last. */
 static void
 set_steps(Ordering *o)
 {

@@ -64,7 +64,7 @@ search_note_set(Search *s, Page page, uint32 i)
 		(SetPending){.place = search_place(s, page, i), .tid = tid, .record = *record};
 }
 
-/* A set whose elements are compared with those of a query, in parts. */
+/* A set whose elements are compared with a query's, in parts. */
 typedef struct Comparison
 {
 	const uint64 *element; /* of the query, that are left */
@@ -170,7 +170,7 @@ search_pending(Search *s, Segment *segment, uint32 stamp)
 
 /*
  * Returns in how many lists that were read a document must be: in as many as sets of the size
- * that its page begins with must share elements, but for the lists that were not read.
+ * that its page begins with must share elements, except for the lists that were not read.
  */
 static uint32
 least_hits(Search *s, uint32 document)

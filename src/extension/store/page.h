@@ -224,7 +224,7 @@ page_elements(Page page)
 
 extern void page_put_elements(Page page, const uint64 *element, uint32 count);
 
-/* Returns a document of a page; bytes are those of its symbols. */
+/* Returns a document of a page; `bytes` is the size of its symbols. */
 static inline Document
 page_document(Page page, uint32 stride, uint32 keys, size_t bytes, uint32 i)
 {

@@ -31,8 +31,8 @@ bucket_of_number(uint32 number)
 }
 
 /*
- * The contents of a root: then follows the list of maps, first those of documents, then
- * those of postings in the order of their buckets.  The list goes on on further root pages.
+ * The contents of a root: the list of maps follows, first maps of documents, then maps
+ * of postings in the order of their buckets.  The list continues on further root pages.
  */
 typedef struct SegmentRoot
 {
@@ -176,7 +176,7 @@ root_list(const SegmentRoot *root, uint32 page)
 					  .offset = page == 0 ? ROOT_BYTES : 0};
 }
 
-/* Returns how many pages a segment has beside those of documents. */
+/* Returns how many pages a segment has beside its pages of documents. */
 static inline uint32
 root_other_pages(const SegmentRoot *root)
 {

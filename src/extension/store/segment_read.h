@@ -142,7 +142,7 @@ typedef struct PostingPlace
 	MapSlot page;
 } PostingPlace;
 
-/* Returns the number of a bucket among those of all groups. */
+/* Returns the number of a bucket among the buckets of all groups. */
 static inline uint32
 segment_bucket(const Segment *segment, int group, uint32 bucket)
 {

@@ -34,9 +34,10 @@ struct SegmentWriter
 	const SignatureHeader *shape;
 	SegmentRoot *root;
 	uint32 stamp;
-	Size memory;         /* bytes for sorting */
-	MapEntry *documents; /* the pages of documents; NULL: those of its stamp from first_document */
-	MapEntry *elements;  /* the pages of elements of sets; NULL: those from first_element */
+	Size memory; /* bytes for sorting */
+	MapEntry
+		*documents; /* the pages of documents; NULL: the pages of its stamp from first_document */
+	MapEntry *elements; /* the pages of elements of sets; NULL: the pages from first_element */
 	BlockNumber first_document;
 	BlockNumber first_element;
 

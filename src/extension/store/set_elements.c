@@ -115,7 +115,7 @@ elements_put(SegmentRoot *root, Page page, const uint64 *element, uint32 count,
 }
 
 /*
- * Passes on those of the elements of a set that are on its first page, while that is locked, and
+ * Passes on the elements of a set that are on its first page, while that is locked, and
  * sets the record to what follows and is wanted.  Returns false if maintenance has replaced the segment
  * or tail.
  */

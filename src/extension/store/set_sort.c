@@ -169,7 +169,7 @@ next_elements(SetWalk *reading)
 	CHECK_FOR_INTERRUPTS();
 }
 
-/* Adds the postings of elements to those of the ranges that are read. */
+/* Adds the postings of elements to the ranges that are read. */
 static void
 add_elements(SetWalk *reading, const uint64 *element, uint32 count, uint32 document)
 {
@@ -198,7 +198,7 @@ add_elements(SetWalk *reading, const uint64 *element, uint32 count, uint32 docum
 	reading->last = last;
 }
 
-/* Adds the postings of a document's elements, which follow those of the document before. */
+/* Adds the postings of a document's elements, which follow the elements of the document before. */
 static void
 add_set(SetWalk *reading, const SetRecord *record, uint32 document)
 {

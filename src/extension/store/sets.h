@@ -3,7 +3,7 @@
  *
  * A document of such an index has in the place of symbols a record of its set.  The elements
  * are on pages of their own, one set after the other: in a segment on the pages that its maps
- * list after those of documents, in a tail on pages that records name and `next` links.
+ * list after pages of documents, in a tail on pages that records name and `next` links.
  *
  * In a segment the documents are in the order of their sizes; those that are NULL or empty come
  * first.

@@ -107,7 +107,7 @@ put_number_key(Buffer *key, const char *text)
 		for (char *digit = key->bytes + start; negative && digit < key->bytes + key->length;
 			 digit++)
 			*digit = '0' + '9' - *digit;
-		/* Of two numbers below 0, one whose digits go on is the smaller. */
+		/* Of two numbers below 0, the smaller one is that with more digits. */
 		put(key, ":", negative);
 	}
 	resize(NULL, digits.bytes, 0);

@@ -37,7 +37,7 @@ struct Files
 	uint64_t done;
 	uint64_t bytes;
 	uint64_t total;  /* bytes of all files that are known */
-	uint64_t before; /* those of the files before the open one */
+	uint64_t before; /* of the files before the open one */
 	uint64_t read;   /* as in Batch, of those that are done */
 	time_t begun;
 	unsigned seen;   /* as in Batch, of those that are done */

@@ -57,7 +57,7 @@ static const struct
 			   {"UTF-16", "iconv -f UTF-16 -t UTF-8", 0, 2, "\xff\xfe"},
 			   {"UTF-16", "iconv -f UTF-16 -t UTF-8", 0, 2, "\xfe\xff"}};
 
-/* Fails if the first bytes of a file are those of a format that is not read. */
+/* Fails if a file begins as a format does that is not read. */
 static void
 refuse_foreign(const char *name, const unsigned char *bytes, ssize_t length)
 {

@@ -496,7 +496,7 @@ find_file(const char *name, int stream, struct stat *status)
 	return found && S_ISREG(status->st_mode);
 }
 
-/* Are two names, where "-" is the input or the output, those of one file? */
+/* Do two names, where "-" is the input or the output, name one file? */
 static bool
 is_same_file(const char *input, const char *output)
 {

@@ -3,7 +3,7 @@
  *
  * Rows of similarity 1 are equal: the first of them stands for all in their edges.
  *
- * Edges are sorted by their later rows, and read once.  When those of a row come, all earlier rows
+ * Edges are sorted by their later rows, and read once.  When the edges of a row come, all earlier rows
  * are decided: a bit for each says whether it is a keeper.  What rows may join is sorted again,
  * since the first of equal rows, which has their edges, answers for the others: later ones, which
  * may join keepers that come later, too.

@@ -233,7 +233,7 @@ NEARDUP_API neardup_code neardup_radius(neardup_session *session, neardup_kind k
 /*
  * What decides which of some minhashes are similar, which then only say whose sets are compared:
  * texts in a column, texts that are read, or sets.  One pair in 30,000 that lies just at the
- * threshold is not compared.  Their places are those of the minhashes.
+ * threshold is not compared.  Each has the place of its minhash.
  */
 typedef struct neardup_evidence
 {

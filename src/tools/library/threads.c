@@ -352,7 +352,7 @@ thread_add_value(const PairCall *call, int side, Documents *documents, Value *va
 }
 
 /*
- * Returns the documents of a side, which are comparable with those of others, if there are any.
+ * Returns the documents of a side, which are comparable with the documents of `others`, if there are any.
  * Values of other blocks than a and b are left out.
  */
 static Documents *
