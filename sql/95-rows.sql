@@ -7,6 +7,7 @@ CREATE TYPE neardup_rows AS (
 	shown pg_catalog.text,         -- the name of the relation, to be printed
 	value pg_catalog.text,         -- a format of the id of a row of %1$s: a column, or the array of the texts of several
 	key pg_catalog.text,           -- a format of its text
+	columns pg_catalog.name[],     -- of the key
 	type pg_catalog.text,          -- of the id, below domains
 	signature pg_catalog.name,     -- a column
 	query pg_catalog.text,         -- the id, the signature and the columns of "within" of all rows that count, in order
@@ -19,12 +20,13 @@ CREATE TYPE neardup_rows AS (
 );
 
 CREATE PROCEDURE neardup_find_rows(relation pg_catalog.regclass, key pg_catalog.name[], signature pg_catalog.name, within pg_catalog.name[],
-		order_by pg_catalog.text, verdicts pg_catalog.regclass, mark pg_catalog.name, show pg_catalog.name, trust boolean, changes boolean,
+		order_by pg_catalog.text, verdicts pg_catalog.regclass, mark pg_catalog.name, shown pg_catalog.name[], trust boolean, changes boolean,
 		INOUT found neardup_rows)
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
 	missing name;
+	hash text;
 BEGIN
 	IF relation IS NULL THEN
 		RAISE EXCEPTION '"relation" must not be null' USING ERRCODE = 'null_value_not_allowed', HINT = 'Name a table.';
@@ -35,7 +37,7 @@ BEGIN
 	-- The only column of signatures, or the one of that name.
 	signature := coalesce(signature, (SELECT min(attname::text) FROM pg_attribute WHERE attrelid = relation AND NOT attisdropped
 			AND atttypid IN ('@extschema@.minhash'::regtype, '@extschema@.simhash'::regtype, '@extschema@.shingles'::regtype) HAVING count(*) = 1), 'sig');
-	SELECT name INTO missing FROM unnest(key || within || ARRAY[signature, mark, show]) AS c (name)
+	SELECT name INTO missing FROM unnest(key || within || shown || ARRAY[signature, mark]) AS c (name)
 	WHERE name <> '' AND NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = relation AND attname = name AND NOT attisdropped);
 	IF missing IS NOT NULL THEN
 		RAISE EXCEPTION 'column "%" of relation "%" does not exist', missing, relation USING ERRCODE = 'undefined_column',
@@ -43,9 +45,11 @@ BEGIN
 				WHEN missing = signature THEN 'Name the column of signatures: signature => ''sig''. If there is none, neardup_sign_table() adds it.'
 				ELSE 'Name a column of the table.' END;
 	END IF;
+	found.columns := key;
 	found.signature := signature;
-	found.unseen := CASE getdatabaseencoding() WHEN 'UTF8' THEN '[\u0001-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f'
-			'\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufff8\ufffe\uffff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]'
+	found.unseen := CASE WHEN getdatabaseencoding() = 'UTF8' THEN '[\u0001-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f'
+			'\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]'
+		WHEN getdatabaseencoding() LIKE 'LATIN%' THEN '[\u0001-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad]'
 		ELSE '[\u0001-\u0008\u000b\u000c\u000e-\u001f\u007f]' END;
 	found.printed := format('(SELECT CASE WHEN length(line) > 60 THEN left(line, 57) || ''...'' ELSE line END FROM btrim(regexp_replace(left(%%1$s, 1000) COLLATE "C", %L, '' '', ''g'')) AS line)',
 		replace(found.unseen, '[', '([[:space:]]|[') || ')+');
@@ -53,14 +57,17 @@ BEGIN
 	SELECT CASE count(*) WHEN 1 THEN min(part) ELSE format('ARRAY[%s]', string_agg(format('format(''%%%%s'', %s)', part), ', ' ORDER BY n)) END INTO found.value
 	FROM unnest(key) WITH ORDINALITY AS k (name, n), format('%%1$s.%s', replace(quote_ident(name), '%', '%%')) AS part;
 	found.key := format('format(''%%%%s'', %s)', found.value);
+	-- Hashes made elsewhere are compared as signatures.
 	WITH RECURSIVE base AS (
-		SELECT atttypid AS type FROM pg_attribute WHERE attrelid = relation AND ARRAY[attname] = key
+		SELECT attname, atttypid AS type FROM pg_attribute WHERE attrelid = relation AND (ARRAY[attname] = key OR attname = signature)
 		UNION ALL
-		SELECT typbasetype FROM base JOIN pg_type AS t ON t.oid = type WHERE typtype = 'd'
+		SELECT attname, typbasetype FROM base JOIN pg_type AS t ON t.oid = type WHERE typtype = 'd'
 	)
-	SELECT coalesce(min(format_type(type, -1)) FILTER (WHERE typtype <> 'd'), 'text[]') INTO found.type FROM base JOIN pg_type AS t ON t.oid = type;
+	SELECT coalesce(min(format_type(type, -1)) FILTER (WHERE typtype <> 'd' AND ARRAY[attname] = key), 'text[]'), min(format('::%s.%s', '@extschema@', CASE type WHEN 'bigint'::regtype THEN 'simhash' ELSE 'minhash' END))
+			FILTER (WHERE attname = signature AND type IN ('bigint'::regtype, 'bit'::regtype)) INTO found.type, hash
+	FROM base JOIN pg_type AS t ON t.oid = type;
 	-- A row needs no signature if it is judged the same as another.
-	found.query := format('SELECT %s, t.%I%s FROM %s AS t WHERE %s%s ORDER BY %s', format(found.key, 't'), signature,
+	found.query := format('SELECT %s, t.%I%s%s FROM %s AS t WHERE %s%s ORDER BY %s', format(found.key, 't'), signature, hash,
 		(SELECT string_agg(format(', t.%I', name), '' ORDER BY n) FROM unnest(within) WITH ORDINALITY AS w (name, n)), relation,
 		CASE WHEN verdicts IS NULL THEN format('t.%I IS NOT NULL', signature) ELSE 'true' END, ' AND t.' || quote_ident(mark) || ' IS NULL',
 		coalesce(order_by, (SELECT string_agg(format('t.%I', name), ', ' ORDER BY n) FROM unnest(key) WITH ORDINALITY AS k (name, n))));
@@ -77,5 +84,5 @@ BEGIN
 			INTO found.distributed, found.replicated;
 	END IF;
 END $$;
-COMMENT ON PROCEDURE neardup_find_rows(pg_catalog.regclass, pg_catalog.name[], pg_catalog.name, pg_catalog.name[], pg_catalog.text, pg_catalog.regclass, pg_catalog.name, pg_catalog.name, boolean, boolean, neardup_rows) IS
+COMMENT ON PROCEDURE neardup_find_rows(pg_catalog.regclass, pg_catalog.name[], pg_catalog.name, pg_catalog.name[], pg_catalog.text, pg_catalog.regclass, pg_catalog.name, pg_catalog.name[], boolean, boolean, neardup_rows) IS
 	'a part of other procedures: checks a table and its columns, and tells how to read its rows';

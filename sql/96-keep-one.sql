@@ -76,7 +76,7 @@ BEGIN
 	IF kind IN ('r', 'p', 'v') THEN
 		EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', relation);
 	END IF;
-	CALL @extschema@.neardup_find_rows(relation, key, signature, within, order_by, verdicts, mark, show, trust, true, found);
+	CALL @extschema@.neardup_find_rows(relation, key, signature, within, order_by, verdicts, mark, ARRAY[show], trust, true, found);
 	FOR reference IN SELECT rel::regclass AS "table", what, hint FROM unnest(found.tree) AS rel JOIN pg_class AS c ON c.oid = rel LEFT JOIN pg_am AS a ON a.oid = relam, LATERAL (
 			SELECT 'a materialized view' AS what, 'Change the table that its rows come from, and refresh it.' AS hint WHERE relkind = 'm'
 			UNION ALL SELECT 'a columnar table, whose rows cannot be updated', 'Copy the rows to keep, by a query with neardup_clusters(), into another table.' WHERE amname = 'columnar'
@@ -186,7 +186,7 @@ BEGIN
 	IF mark IS NULL OR record IS NULL THEN
 		RAISE EXCEPTION '"mark" and "record" must not be null' USING ERRCODE = 'null_value_not_allowed', HINT = 'Name those of neardup_keep_one().';
 	END IF;
-	CALL @extschema@.neardup_find_rows(relation, key, mark, '{}'::name[], NULL::text, NULL::regclass, mark, NULL::name, trust, true, found);
+	CALL @extschema@.neardup_find_rows(relation, key, mark, '{}'::name[], NULL::text, NULL::regclass, mark, NULL::name[], trust, true, found);
 	changed := 0;
 	BEGIN
 		CALL @extschema@.neardup_lock_references(relation, found.tree, found.distributed, trust, record);

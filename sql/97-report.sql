@@ -11,7 +11,7 @@ DECLARE
 	line record;
 	total bigint;
 BEGIN
-	CALL @extschema@.neardup_find_rows(relation, key, signature, within, order_by, verdicts, NULL::name, show, trust, false, found);
+	CALL @extschema@.neardup_find_rows(relation, key, signature, within, order_by, verdicts, NULL::name, ARRAY[show], trust, false, found);
 	EXECUTE format('SELECT count(*) FROM %s AS t WHERE t.%I IS NOT NULL OR %L', relation, found.signature, verdicts IS NOT NULL) INTO total;
 	FOR line IN EXECUTE format($list$
 			WITH found AS MATERIALIZED (
@@ -58,7 +58,7 @@ DECLARE
 	since numeric;
 	bad record;
 BEGIN
-	CALL @extschema@.neardup_find_rows(relation, key, signature, '{}'::name[], NULL::text, NULL::regclass, NULL::name, NULL::name, trust, false, found);
+	CALL @extschema@.neardup_find_rows(relation, key, signature, '{}'::name[], NULL::text, NULL::regclass, NULL::name, NULL::name[], trust, false, found);
 	FOR bad IN SELECT c.oid::regclass AS rel, CASE WHEN c.oid = ANY (found.distributed) THEN 'Citus keeps its rows in shards, which have transaction numbers of their own. Watch the shards on their workers, or use a trigger.'
 				ELSE 'Its rows are not in heap tables of this server. Watch the table where its rows are, or use a trigger.' END AS hint
 			FROM unnest(found.tree) AS rel JOIN pg_class AS c ON c.oid = rel LEFT JOIN pg_am AS a ON a.oid = relam

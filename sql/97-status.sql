@@ -12,7 +12,7 @@ DECLARE
 	signed jsonb;
 	line record;
 BEGIN
-	CALL @extschema@.neardup_find_rows(relation, '{}'::name[], ''::name, '{}'::name[], NULL::text, NULL::regclass, NULL::name, NULL::name, trust, false, found);
+	CALL @extschema@.neardup_find_rows(relation, '{}'::name[], ''::name, '{}'::name[], NULL::text, NULL::regclass, NULL::name, NULL::name[], trust, false, found);
 	FOR line IN SELECT CASE WHEN relation = ANY (found.distributed) THEN 'distributed by Citus' ELSE 'not a table' END AS what,
 			CASE WHEN relation = ANY (found.distributed) THEN 'Call it for its shards, on their workers. The view citus_shards lists them.' ELSE 'Name a table, a partitioned table or a materialized view.' END AS hint
 			FROM pg_class AS c WHERE c.oid = relation AND (relkind NOT IN ('r', 'p', 'm') OR relation = ANY (found.distributed) AND NOT coalesce(relation = ANY (found.replicated), false)) LOOP

@@ -1,4 +1,4 @@
-# The page of neardup-review.sql: what it shows, that no text of a table can become a part of
+# The page of neardup_review_page(): what it shows, that no text of a table can become a part of
 # it, and how a person judges pairs on it in a browser.
 use strict;
 use warnings;
@@ -29,6 +29,10 @@ sub run_script
 
 # ---- Reading a page ------------------------------------------------------------
 
+# Characters that are not seen or that change how others are shown, but for joiners and the selectors of
+# variants, which scripts and symbols need.
+my $UNSEEN = qr/(?![\x{200c}\x{200d}\x{fe00}-\x{fe0f}\p{Prepended_Concatenation_Mark}])[\p{Cf}\p{Default_Ignorable_Code_Point}\x{fffe}\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\x{2028}\x{2029}]/;
+
 # All tags that the page has, with their attributes.
 my $TAG = qr{
 	</(?:html|head|title|style|body|header|div|h[1-4]|p|dl|dt|dd|figure|figcaption|svg|rect|span|details|summary|table|tr|th|td|mark|b|bdi
@@ -55,7 +59,7 @@ sub faults
 
 	$page =~ s/\A<!DOCTYPE html>\n// or push @faults, 'no doctype';
 	$page =~ s{(<(style|script)>)[^<&]*(</\2>)}{$1$3}g == 2 or push @faults, 'not one style and one script';
-	push @faults, sprintf 'control character %x', ord $1 while $page =~ /([\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\x{61c}\x{200e}\x{200f}\x{2028}-\x{202e}\x{2060}-\x{2069}\x{feff}\x{fffe}])/g;
+	push @faults, sprintf 'unseen character %x', ord $1 while $page =~ /($UNSEEN)/g;
 	while ($page =~ /\G(?:($TAG)|(&(?:lt|gt|amp|quot|#39|#177|#8592|#8594);)|[^<&>]+|(.{1,40}))/gs)
 	{
 		my ($tag, $other) = ($1, $3);
@@ -124,7 +128,7 @@ $node->safe_psql(
 });
 
 ($ok, $out, $err) = run_script('postgres', 'table=docs', 'title=name', 'threshold=0.7');
-ok($ok, 'the script runs') or diag $err;
+ok($ok, 'the function runs') or diag $err;
 is($err, '', 'without a message');
 is(faults($out), '', 'the page is well-formed');
 my @pairs = read_page($out);
@@ -184,7 +188,7 @@ page_has('threshold 1', qr{<dt>pairs</dt><dd>1</dd>}, 'threshold=1');
 page_has('min_tokens', qr/in a run of 80 words/, 'threshold=0.7', 'min_tokens=80', 'below=1', 'limit=1');
 is(scalar @{ $pairs[0]{sides}[0]{shared} }, 0, 'shorter passages are not marked');
 page_has('scheme', qr/<mark/, 'threshold=0.7', 'scheme=char 5', 'min_tokens=40');
-page_has('clusters', qr{<h2>Cluster 1: 4 rows</h2>\n<p class="soft">2 of the 3 other rows}, 'threshold=0.7', 'show=clusters', 'sort=largest', 'members=2', 'limit=1',
+page_has('clusters', qr{<h2>Cluster 1: 4 rows</h2>\n<p class="soft">2 of the 3 other rows}, 'threshold=0.7', 'kind=clusters', 'sort=largest', 'members=2', 'limit=1',
 	'order_by=name = \'a copy\' DESC, id');
 is(join(' ', map { $_->{sides}[0]{id} } @pairs), '2 2', 'with the row that is kept beside each');
 is(() = $out =~ /<input/g, 2, 'what is shared is shortened, and a box shows all');
@@ -201,7 +205,8 @@ foreach my $side (map { @{ $_->{sides} } } @pairs)
 	is(scalar @{ $side->{differs} }, 1, 'but all that differs');
 	like($side->{html}, qr{<span class="fold">.*<b>}s, 'and what is around it, first');
 }
-foreach my $bad ('sort=up', 'sort=largest', 'show=all', 'limit=0', 'limit=x', 'chars=9', 'min_tokens=0', 'scheme=no', 'text=no', 'title=no', 'below=x',
+foreach my $bad ('sort=up', 'sort=largest', 'kind=all', 'limit=0', 'limit=x', 'chars=9', 'min_tokens=0', 'scheme=no', 'text=no', 'title=no', 'below=x', 'below=2', 'members=0', 'threshold=0',
+	'order_by=nope', 'verdicts=nope',
 	q{limit=1; DROP TABLE docs}, q{threshold=0.7); DROP TABLE docs; SELECT (1}, q{below=1); DROP TABLE docs; --}, q{title=name) FROM docs; DROP TABLE docs; --}, q{scheme=x'; DROP TABLE docs; --})
 {
 	($ok, $out, $err) = run_script('postgres', 'table=docs', $bad);
@@ -209,18 +214,12 @@ foreach my $bad ('sort=up', 'sort=largest', 'show=all', 'limit=0', 'limit=x', 'c
 	is($out, '', 'and no page');
 }
 ($ok, $out, $err) = run_script('postgres', 'table=docs', 'sort=up');
-like($err, qr/"up" is not a value of sort.*HINT:  sort must be lowest, highest or largest\./s, 'the message says what works');
+like($err, qr/"sort" must be lowest, highest or largest/, 'the message says what works');
 foreach my $variable ('id', 'sig', 'text', 'title')
 {
 	($ok, $out, $err) = run_script('postgres', 'table=docs', "$variable=Gone");
-	like($err, qr/column "Gone" of table "public.docs" does not exist\nHINT:.*-v $variable=NAME/, "a column that is not there: $variable");
+	like($err, qr/column "Gone" of relation "public.docs" does not exist\nHINT:  Name/, "a column that is not there: $variable");
 }
-foreach my $bad ("|touch $folder/taken", '(format=wrapped) x.html')
-{
-	($ok, $out, $err) = run_script('postgres', 'table=docs', "output=$bad");
-	like($err, qr/is not a value of output\nHINT:  Name a file, which must not begin with/, 'a name of a file is neither a command nor an option');
-}
-ok(!-e "$folder/taken", 'no command runs');
 ($ok, $out, $err) = run_script('postgres', 'table=docs', 'id=ctid', 'threshold=0.7');
 is($err . faults($out), '', 'a table without a key');
 
@@ -236,7 +235,7 @@ cmp_ok(length $out, '<', 250_000, 'the page is not as long as they are');
 
 # Pairs to judge: without signatures, and without a similarity.
 $node->safe_psql('postgres', 'CREATE TABLE plain AS SELECT id AS key, body AS words, name FROM docs');
-my @judge = ('table=plain', 'id=key', 'text=words', 'title=name', 'show=judge');
+my @judge = ('table=plain', 'id=key', 'text=words', 'title=name', 'kind=judge');
 ($ok, $out, $err) = run_script('postgres', @judge, 'limit=10', 'below=0.1', 'sort=highest');
 is($err . faults($out), '', 'a page to judge');
 @pairs = read_page($out);
@@ -253,34 +252,34 @@ foreach my $pair (@pairs)
 ($ok, $out, $err) = run_script('postgres', @judge);
 cmp_ok(scalar read_page($out), '>', 10, 'by default there are more');
 $node->safe_psql('postgres', 'CREATE TABLE verdicts (a int, b int, same boolean)');
-($ok, $out, $err) = run_script('postgres', @judge, 'judged=SELECT a, b, same FROM public.verdicts');
+($ok, $out, $err) = run_script('postgres', @judge, 'verdicts=verdicts');
 is($err . faults($out), '', 'with verdicts');
-($ok, $out, $err) = run_script('postgres', @judge, 'judged=SELECT a, b, same FROM verdicts');
-like($err, qr/is not a value of judged.*HINT:  Name the table with its schema/s, 'whose table needs its schema') or diag $out;
 
-# The pairs of a query: a text beside each of its sources, without signatures.
+# Given pairs: a text beside each of its sources, without signatures.
 my $sources = 'SELECT 11 AS a, key AS b, public.containment(public.to_shingles(t.words), public.to_shingles(p.words)) AS similarity FROM public.plain AS p, (SELECT words FROM public.plain WHERE key = 11) AS t WHERE key <> 11';
 my @given = ('table=plain', 'id=key', 'text=words', 'threshold=0.01');
-($ok, $out, $err) = run_script('postgres', @given, "pairs=SET search_path = public; $sources");
-like($err, qr/is not a value of pairs/, 'pairs are one query');
-$node->safe_psql('postgres', q{INSERT INTO plain VALUES (70, words(1, 9) || ' and more', 'x')});
-($ok, $out, $err) = run_script('postgres', @given, "pairs=$sources");
-is($err . faults($out), '', 'pairs of a query');
+$node->safe_psql('postgres', qq{INSERT INTO plain VALUES (70, words(1, 9) || ' and more', 'x'); CREATE VIEW sources AS $sources});
+($ok, $out, $err) = run_script('postgres', @given, 'pairs=sources');
+is($err . faults($out), '', 'given pairs');
 @pairs = read_page($out);
 is(scalar @pairs, $node->safe_psql('postgres', "SELECT count(*) FROM ($sources) s WHERE similarity >= 0.01"), 'all of them');
 like($pairs[-1]{sides}[0]{facts}, qr/ % shared/, 'with the share of the text');
 unlike($out, qr/estimated|rows signed/, 'and nothing about signatures');
-($ok, $out, $err) = run_script('postgres', @given, "pairs=$sources", 'show=clusters');
-like($err, qr/"clusters" is not a value of show/, 'they are no clusters');
-($ok, $out, $err) = run_script('postgres', @given, 'pairs=SELECT a FROM public.verdicts');
-like($err, qr/is not a value of pairs.*SELECT a, b, similarity FROM/s, 'a query without similarity');
+($ok, $out, $err) = run_script('postgres', @given, 'pairs=sources', 'kind=clusters');
+like($err, qr/"pairs" must be NULL if kind is not pairs/, 'they are no clusters');
+($ok, $out, $err) = run_script('postgres', @given, 'pairs=verdicts');
+like($err, qr/column p.similarity does not exist/, 'pairs without similarity');
+$node->safe_psql('postgres', 'CREATE VIEW itself AS SELECT 11 AS a, 11::bigint AS b, 1 AS similarity');
+($ok, $out, $err) = run_script('postgres', @given, 'pairs=itself');
+like($err, qr/"pairs" has a pair of id 11 with itself\nHINT/, 'no id is judged beside itself');
 
 # The bar of equal pairs is cut when it is higher than all others, with a mark that says so.
 my @equal = ('(21, 22, 1)', '(21, 23, 1)', '(21, 24, 1)');
 foreach my $cut (1, 0)
 {
 	my @given_pairs = ('(11, 12, 0.75)', $cut ? @equal : $equal[0]);
-	($ok, $out, $err) = run_script('postgres', @given, 'threshold=0.5', 'pairs=SELECT * FROM (VALUES ' . join(', ', @given_pairs) . ') v (a, b, similarity)');
+	$node->safe_psql('postgres', 'CREATE OR REPLACE VIEW equal AS SELECT * FROM (VALUES ' . join(', ', @given_pairs) . ') v (a, b, similarity)');
+	($ok, $out, $err) = run_script('postgres', @given[ 0 .. 2 ], 'threshold=0.5', 'pairs=equal');
 	is($err . faults($out), '', 'pairs of which some are equal');
 	is(() = $out =~ m{<path class="break"}g, $cut, 'the cut bar has a mark');
 	is($out =~ m{<p class="over" id="cut">(.*?)</p>\n<svg[^>]* aria-labelledby="figure cut">} ? $1 : 'none', $cut ? '3 are equal: this bar is cut' : 'none', 'and its number as a text');
@@ -299,21 +298,31 @@ $node->safe_psql('postgres', q{UPDATE docs SET part = to_minhash('start ' || bod
 page_has('no signature of the texts', qr/estimated/, 'threshold=0.7', 'sig=part');
 unlike($out, qr/exact/, 'nothing is exact');
 
-# A file, and a standby.
-($ok, $out, $err) = run_script('postgres', 'table=docs', "output=$folder/a page.html");
-is($out, "page written to $folder/a page.html\n", 'a page goes to a file');
-is(faults(Encode::decode('UTF-8', slurp_file("$folder/a page.html"))), '', 'and is the same');
-($ok, $out, $err) = run_script('postgres', 'table=docs', "output=$folder/none.html", 'text=no');
-ok(!-e "$folder/none.html", 'an error leaves no file');
+# The script, which writes a file.
+my $file = "$folder/a page.html";
+is(join('|', $node->run_psql('-v', 'table=docs', '-v', 'threshold=0.7', '-v', 'show=name', '-o', $file, '-f', Node::script_path('review'))), '1||', 'the script writes a page');
+is(faults(Encode::decode('UTF-8', slurp_file($file))), '', 'which is the same');
+
+# A standby, and a role that may only read the table.
 $node->backup('copy');
 my $standby = Node->new('standby');
 $standby->init_from_backup($node, 'copy', has_streaming => 1);
 $standby->start;
 ($ok, $out, $err) = run_script($standby, 'table=docs');
 is($err . faults($out), '', 'it runs on a standby');
-($ok, $out, $err) = run_script($standby, 'table=docs', 'show=judge');
+($ok, $out, $err) = run_script($standby, 'table=docs', 'kind=judge');
 is($err . faults($out), '', 'for pairs to judge too');
+is($standby->safe_psql('postgres', q{SELECT count(*) FROM neardup_report('docs')}) > 0, 1, 'and so does the report');
 $standby->stop;
+$node->safe_psql('postgres', 'CREATE ROLE reader LOGIN; GRANT SELECT ON docs, verdicts, sources TO reader; REVOKE CREATE ON SCHEMA public FROM PUBLIC; REVOKE TEMPORARY ON DATABASE postgres FROM PUBLIC');
+foreach my $page ([ 'threshold=0.7' ], [ 'kind=clusters', 'verdicts=verdicts' ], [ 'kind=judge' ], [ 'pairs=sources' ])
+{
+	($ok, $out, $err) = $node->run_script('review', [ 'table=docs', 'title=name', @$page ], '-U', 'reader');
+	is($err . faults(Encode::decode('UTF-8', $out)), '', "SELECT is all that it needs: @$page");
+}
+is(($node->run_script('report', [ 'table=docs', 'threshold=0.7' ], '-U', 'reader'))[0], 1, 'and the report');
+$node->safe_psql('postgres', 'REVOKE SELECT ON docs FROM reader');
+like(($node->run_script('review', ['table=docs'], '-U', 'reader'))[2], qr/permission denied for table docs/, 'but that');
 
 # ---- Hostile texts -------------------------------------------------------------
 
@@ -325,6 +334,8 @@ my @hostile = (
 	'<!-- ', ' --><!--> --!>', ']]>', '<![CDATA[', '<?xml ?>', '<!DOCTYPE x [<!ENTITY y "z">]>', '&lt;script&gt; &amp;amp; &#60; &#x3c; &nbsp &notit;',
 	'<iframe src="http://example.com/x"></iframe><link rel="stylesheet" href="//example.com/y"/><base href="http://example.com/">', '<meta http-equiv="refresh" content="0;url=http://example.com">',
 	join('', map { chr } 1 .. 8, 11, 12, 14 .. 31, 127 .. 159), "\x{202e}right to left\x{2066}\x{202d}and back", "\x{61c}\x{200e}\x{200f}\x{2028}marks of direction", "\x{200b}\x{2060}\x{feff}\x{fffe}",
+	# Such characters: some, and the ends of all ranges.
+	join('', "\x{180e}\x{e0001}\x{e0041}", map { chr } grep { my $c = $_; chr($c) =~ $UNSEEN && grep { chr($c + $_) !~ $UNSEEN } -1, 1 } 0xa0 .. 0xd7fe, 0xf900 .. 0xfffd, 0x10000 .. 0x1fffd, 0xe0002 .. 0xe0fff),
 	"e\x{301}" . "\x{301}" x 300, 'long' x 3000, q{\\o |touch /tmp/taken \\1\\2 \\! :table :'x' $1 $$ %s %I {{x}} ${x} `x`}, "line\nline\ttab");
 
 sub literal
@@ -347,10 +358,11 @@ sub hostile_page
 	return Encode::decode('UTF-8', $out);
 }
 
-my $page = hostile_page('show=judge');
+my $page = hostile_page('kind=judge');
 is(faults($page), '', 'no text breaks out of a page to judge');
 cmp_ok(scalar read_page($page), '>', 0, 'it has pairs');
 $page = hostile_page();
+like($page, qr{<code>$_</code>}, "a code for $_") foreach qw(00AD 034F 061C 115F 1160 180E 200B 202E 2066 3164 FEFF FFFB 1D173 E0001 E0041 E0FFF);
 is(faults($page), '', 'no text breaks out of the page');
 @pairs = read_page($page);
 is(scalar @pairs, scalar @hostile, 'all pairs are there');
@@ -409,7 +421,7 @@ foreach my $encoding ('SQL_ASCII', 'LATIN1')
 	($ok, $out, $err) = run_script('other', 'table=docs');
 	is($err . faults(Encode::decode('UTF-8', $out)), '', "a database in $encoding");
 	ok($out =~ ($encoding eq 'LATIN1' ? qr/ \xc3\xa9\xc2\xb5 &lt;/ : qr/ \xe9\xb5 &lt;/), 'the characters are right');
-	($ok, $out, $err) = run_script('other', 'table=docs', 'show=judge');
+	($ok, $out, $err) = run_script('other', 'table=docs', 'kind=judge');
 	is($err . faults(Encode::decode('UTF-8', $out)), '', "a database in $encoding, and pairs to judge");
 	$node->safe_psql('postgres', 'DROP DATABASE other');
 }
@@ -559,7 +571,7 @@ SKIP:
 	start_browser();
 	open_page($page, '#p3');
 	is(page_says(q{document.querySelector('.keys').hidden + document.querySelector('output').textContent + document.querySelector('[aria-current]').id}),
-		'falsePair 3: 0 of 26 judged, 0 samep3', "the page's own script runs, and a link leads to a pair");
+		'falsePair 3: 0 of 27 judged, 0 samep3', "the page's own script runs, and a link leads to a pair");
 	is(page_says(q{document.documentElement.dataset.taken || document.querySelectorAll('article').length}), scalar @hostile, 'no script of a text runs, and all pairs are found');
 	open_page($page);
 	is(press('j', 'j', 'ArrowRight', 'k', 'ArrowLeft', 'ArrowLeft', 'k', 'x', 'j'), 'p2 p3 p4 p3 p2 p1 p1 p1 p2', 'keys step through the pairs, to the ends');
@@ -575,7 +587,7 @@ SKIP:
 	is(page_says('document.documentElement.dataset.taken'), undef, 'and not with it');
 
 	# Verdicts by key and by button.  A verdict goes on to the next pair without one.
-	($ok, $out, $err) = run_script('postgres', 'table=docs', 'threshold=0.7', 'limit=5', 'show=clusters', 'members=1');
+	($ok, $out, $err) = run_script('postgres', 'table=docs', 'threshold=0.7', 'limit=5', 'kind=clusters', 'members=1');
 	@pairs = read_page($out);
 	is(scalar @pairs, 5, 'five pairs') or diag $err;
 	open_page($out);
@@ -609,13 +621,13 @@ SKIP:
 	like(page_says($widths), qr/^0 [1-9]/, 'until a key shows all of both texts');
 
 	# The file, and progress.
-	my $file = saved();
-	is($file, join('', map { $pairs[$_->[0]]{row} . "$_->[1]\n" } [ 0, '\N' ], [ 2, 'f' ], [ 3, '\N' ], [ 4, 'f' ]), 'the file has what is judged');
+	my $saved = saved();
+	is($saved, join('', map { $pairs[$_->[0]]{row} . "$_->[1]\n" } [ 0, '\N' ], [ 2, 'f' ], [ 3, '\N' ], [ 4, 'f' ]), 'the file has what is judged');
 	is(read_verdicts('int', 'saved'), join("\n", map { join '|', (map { $_->{id} } @{ $pairs[$_->[0]]{sides} }), $_->[1] } [ 0, '' ], [ 2, 'f' ], [ 3, '' ], [ 4, 'f' ]), 'COPY reads it');
 	open_page($out);
 	is(verdicts(), '\N-f\Nf Pair 2: 4 of 5 judged, 0 same', 'verdicts stay when the page is opened again, at the first pair without one');
 	$node->safe_psql('postgres', qq{UPDATE docs SET body = upper(body) WHERE id = $pairs[2]{sides}[1]{id}});
-	open_page((run_script('postgres', 'table=docs', 'threshold=0.7', 'limit=5', 'show=clusters', 'members=1'))[1]);
+	open_page((run_script('postgres', 'table=docs', 'threshold=0.7', 'limit=5', 'kind=clusters', 'members=1'))[1]);
 	is(verdicts(), '\N--\Nf Pair 2: 3 of 5 judged, 0 same', 'but not of a text that has changed')
 	  or diag page_says('JSON.stringify(localStorage)');
 	my $script_id = tell_browser('Page.addScriptToEvaluateOnNewDocument', source => q{Object.defineProperty(window, 'localStorage', { get: function () { throw new Error('no'); } });})->{identifier};

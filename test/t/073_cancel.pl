@@ -157,7 +157,7 @@ my @short = (
 	qr/^neardup_(explain|index_status|progress|require_trust|handler|support|ball_sel|ball_joinsel|guard_row)\(/,
 	qr/^shingles_(eq|ne|hash|hash_extended)\(/,
 	# These run statements of PostgreSQL.
-	qr/^neardup_(guard|report|watch|status)\(/,
+	qr/^neardup_(guard|report|review_page|watch|status)\(/,
 	# These copy or count their input.
 	qr/^(cardinality|shingle_total|shingle_hashes)\(shingles\)|^shingles_of_bytea\(/,
 	qr/^(near|holding|held_in)\(shingles,/,

@@ -169,6 +169,8 @@ my %PROCEDURE = (
 	watch => 'SELECT * FROM :ext.neardup_watch(%s)',
 	status => 'SELECT * FROM :ext.neardup_status(%s)',
 	report => 'SELECT * FROM :ext.neardup_report(%s)',
+	review => 'SELECT :ext.neardup_review_page(%s)',
+	lexicon => 'CALL :ext.neardup_lexicon_function(%s)',
 	'keep-one' => 'CALL :ext.neardup_keep_one(%s)',
 	undo => 'CALL :ext.neardup_undo(%s)');
 my %ARGUMENT = (id => 'key', sig => 'signature', title => 'show', limit => 'listed', text => 'texts');
@@ -205,7 +207,9 @@ sub run_script
 	my ($out, @rest) = ('');
 
 	return $self->run_psql((map { ('-v', $_) } @$variables), '-f', script_path($name), @options) if !$PROCEDURE{$name};
-	PostgreSQL::Test::Utils::append_to_file($file, q{SELECT extnamespace::regnamespace AS ext FROM pg_extension WHERE extname = 'neardup'} . " \\gset\n" . call_of($name, @$variables) . "\n;\n");
+	PostgreSQL::Test::Utils::append_to_file($file,
+		q{SELECT extnamespace::regnamespace AS ext, CASE getdatabaseencoding() WHEN 'SQL_ASCII' THEN 'SQL_ASCII' ELSE 'UTF8' END AS encoding FROM pg_extension WHERE extname = 'neardup'}
+		  . " \\gset\n\\encoding :encoding\n" . call_of($name, @$variables) . "\n;\n");
 	my ($ok, $rows, $messages) = $self->run_psql($name eq 'watch' ? '-q' : '-qAt', '-v', 'ON_ERROR_STOP=1', '-f', $file, @options);
 	foreach (split /^(?=psql:)/m, $messages)
 	{

@@ -1,10 +1,10 @@
--- neardup-review-page.sql: how the page of neardup-review.sql looks, and what its keys do.
--- That script includes it from its own folder; it does nothing useful alone.
---
--- Sets the variables style and script.  Both are ASCII, and the script has no "<" and no "&",
--- so the page is well-formed XML too.
+-- How the page of neardup_review_page() looks, and what its keys do.  Both texts are ASCII, and the script
+-- has no "<" and no "&", so the page is well-formed XML too.
 
-SELECT $style$
+CREATE PROCEDURE neardup_review_look(INOUT style pg_catalog.text, INOUT script pg_catalog.text)
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+	style := $style$
 :root {
 	color-scheme: light dark;
 	--page: #f6f5f2; --card: #ffffff; --ink: #1c1e21; --soft: #5a6068; --line: #dfddd7;
@@ -109,8 +109,8 @@ kbd { padding: 0.05rem 0.4rem; font: 0.8125rem ui-monospace, "Liberation Mono", 
 	.keys, .verdicts { display: none; }
 	article { break-inside: avoid-page; }
 }
-$style$ AS style,
-$script$
+$style$;
+	script := $script$
 (function () {
 	var pairs = Array.from(document.querySelectorAll('article'));
 	var keys = document.querySelector('.keys');
@@ -254,5 +254,7 @@ $script$
 	if (first === 0) if (bottom > pairs[0].querySelector('.text').getBoundingClientRect().top) return show(0);
 	go(first);
 }());
-$script$ AS script
-\gset
+$script$;
+END $$;
+COMMENT ON PROCEDURE neardup_review_look(pg_catalog.text, pg_catalog.text) IS
+	'a part of neardup_review_page(): its style and its script';
