@@ -2,14 +2,6 @@
 
 -- ---- Tokens and shingles of a text --------------------------------------------
 
-CREATE FUNCTION shared_shingles(
-	pg_catalog.text, pg_catalog.text, scheme pg_catalog.text DEFAULT 'word 3',
-	OUT shingle pg_catalog.text, OUT count_a int, OUT count_b int) RETURNS SETOF pg_catalog.record
-	AS 'MODULE_PATHNAME', 'neardup_shared_shingles'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
-COMMENT ON FUNCTION shared_shingles(pg_catalog.text, pg_catalog.text, pg_catalog.text) IS
-	'the distinct shingles that two texts share, in the order of the first text, with their frequencies in both';
-
 CREATE FUNCTION shared_passages(
 	a pg_catalog.text, b pg_catalog.text, scheme pg_catalog.text DEFAULT 'word 3', min_tokens int DEFAULT 8,
 	OUT a_start int, OUT a_length int, OUT b_start int, OUT b_length int, OUT tokens int)
@@ -238,12 +230,6 @@ CREATE FUNCTION weighted_jaccard(shingles, shingles) RETURNS pg_catalog.float8
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION weighted_jaccard(shingles, shingles) IS
 	'Jaccard similarity of two multisets, 0 to 1';
-
-CREATE FUNCTION cosine_similarity(shingles, shingles) RETURNS pg_catalog.float8
-	AS 'MODULE_PATHNAME', 'neardup_cosine_similarity_shingles'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION cosine_similarity(shingles, shingles) IS
-	'cosine of two vectors of frequencies, 0 to 1';
 
 CREATE FUNCTION shingles_distance(shingles, shingles) RETURNS pg_catalog.float8
 	AS 'MODULE_PATHNAME', 'neardup_shingles_distance'

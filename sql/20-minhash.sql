@@ -305,11 +305,3 @@ CREATE OPERATOR CLASS minhash_ops DEFAULT FOR TYPE minhash USING hash AS
 	FUNCTION 2 minhash_hash_extended(minhash, bigint);
 COMMENT ON OPERATOR CLASS minhash_ops USING hash IS 'equality of minhash values';
 COMMENT ON OPERATOR FAMILY minhash_ops USING hash IS 'equality of minhash values';
-
--- ---- Bands ------------------------------------------------------------------
-
-CREATE FUNCTION minhash_bands(minhash, rows int) RETURNS bigint[]
-	AS 'MODULE_PATHNAME', 'neardup_signature_bands'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION minhash_bands(minhash, int) IS
-	'a key for each band of the given number of symbols, to join on';

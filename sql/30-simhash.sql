@@ -265,11 +265,3 @@ CREATE OPERATOR CLASS simhash_ops DEFAULT FOR TYPE simhash USING hash AS
 	FUNCTION 2 simhash_hash_extended(simhash, bigint);
 COMMENT ON OPERATOR CLASS simhash_ops USING hash IS 'equality of simhash values';
 COMMENT ON OPERATOR FAMILY simhash_ops USING hash IS 'equality of simhash values';
-
--- ---- Bands ------------------------------------------------------------------
-
-CREATE FUNCTION simhash_bands(simhash, rows int) RETURNS bigint[]
-	AS 'MODULE_PATHNAME', 'neardup_signature_bands'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_bands(simhash, int) IS
-	'a key for each band of the given number of bits, to join on';

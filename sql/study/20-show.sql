@@ -41,3 +41,11 @@ CREATE FUNCTION show_signature(simhash) RETURNS pg_catalog.text
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION show_signature(simhash) IS
 	'a signature in text format, shortened for display; it cannot be read back';
+
+CREATE FUNCTION shared_shingles(
+	pg_catalog.text, pg_catalog.text, scheme pg_catalog.text DEFAULT 'word 3',
+	OUT shingle pg_catalog.text, OUT count_a int, OUT count_b int) RETURNS SETOF pg_catalog.record
+	AS 'MODULE_PATHNAME', 'neardup_shared_shingles'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION shared_shingles(pg_catalog.text, pg_catalog.text, pg_catalog.text) IS
+	'the distinct shingles that two texts share, in the order of the first text, with their frequencies in both';

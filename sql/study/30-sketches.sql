@@ -59,3 +59,9 @@ CREATE FUNCTION bucket_sketch(shingles, n int) RETURNS bigint[]
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION bucket_sketch(shingles, int) IS
 	'the least shingle in each of n buckets';
+
+CREATE FUNCTION shingles_bottom(shingles, n int) RETURNS shingles
+	AS 'MODULE_PATHNAME', 'neardup_shingles_bottom'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION shingles_bottom(shingles, int) IS
+	'the n shingles that come first in a random order that is the same for every set';

@@ -25,3 +25,9 @@ CREATE FUNCTION imatch(shingles) RETURNS pg_catalog.bytea
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION imatch(shingles) IS
 	'128-bit digest of the distinct shingles, equal for equal sets; NULL for the empty set';
+
+CREATE FUNCTION cosine_similarity(shingles, shingles) RETURNS pg_catalog.float8
+	AS 'MODULE_PATHNAME', 'neardup_cosine_similarity_shingles'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cosine_similarity(shingles, shingles) IS
+	'cosine of two vectors of frequencies, 0 to 1';

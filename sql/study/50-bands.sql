@@ -34,3 +34,15 @@ CREATE FUNCTION minhash_probability(k int, b int, similarity pg_catalog.float8, 
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION minhash_probability(int, int, pg_catalog.float8, pg_catalog.float8) IS
 	'probability that minhash(k, b) estimates at least the threshold for sets of the given similarity';
+
+CREATE FUNCTION minhash_bands(minhash, rows int) RETURNS bigint[]
+	AS 'MODULE_PATHNAME', 'neardup_signature_bands'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_bands(minhash, int) IS
+	'a key for each band of the given number of symbols, to join on';
+
+CREATE FUNCTION simhash_bands(simhash, rows int) RETURNS bigint[]
+	AS 'MODULE_PATHNAME', 'neardup_signature_bands'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bands(simhash, int) IS
+	'a key for each band of the given number of bits, to join on';

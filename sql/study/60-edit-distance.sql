@@ -15,3 +15,9 @@ CREATE FUNCTION token_edit_distance(
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION token_edit_distance(pg_catalog.text, pg_catalog.text, int, int, int, int) IS
 	'edit distance that counts normalised tokens instead of characters';
+
+CREATE FUNCTION longest_common_substring(a pg_catalog.text, b pg_catalog.text) RETURNS pg_catalog.text
+	AS 'MODULE_PATHNAME', 'neardup_longest_common_substring'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000;
+COMMENT ON FUNCTION longest_common_substring(pg_catalog.text, pg_catalog.text) IS
+	'the longest run of characters that occurs in both texts; of several, the first in the first text';

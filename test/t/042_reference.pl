@@ -176,7 +176,7 @@ SELECT format('%s(%s) → %s', proname,
 	(SELECT string_agg(argument, ', ' ORDER BY place) FROM a WHERE a.oid = f.oid AND mode = 'i'),
 	coalesce(CASE WHEN proretset THEN 'TABLE ' ELSE '' END ||
 		(SELECT '(' || string_agg(split_part(argument, ' DEFAULT ', 1), ', ' ORDER BY place) || ')' FROM a WHERE a.oid = f.oid AND mode IN ('o', 't', 'b') HAVING count(*) > 0),
-		pg_get_function_result(oid)))
+		pg_get_function_result(oid), 'void'))
 FROM f";
 my @functions = rows($FUNCTIONS);
 my @signatures = signatures();
