@@ -1,4 +1,4 @@
--- Edit distance, and the longest common substring.
+-- Edit distance, the longest common substring, and variants.
 
 SELECT edit_distance('kitten', 'sitting'), edit_distance('intention', 'execution'), edit_distance('', 'abc'), edit_distance('abc', ''),
 	edit_distance('', ''), edit_distance('same', 'same');
@@ -64,3 +64,11 @@ WITH v(a, b) AS (SELECT md5(i::text) || md5((i + 1)::text), md5((i + 7)::text) |
 SELECT bool_and(length(longest_common_substring(a, b)) = longest AND position(longest_common_substring(a, b) IN b) > 0) AS same
 FROM v, LATERAL (SELECT max(n) AS longest FROM generate_series(1, 64) AS p, generate_series(1, 30) AS n
 	WHERE p + n <= 65 AND position(substr(a, p, n) IN b) > 0) AS s;
+
+-- Variants: each text has a code that the other has not, however that is written
+SELECT a, b, is_variant(a, b), is_variant(b, a) AS turned FROM (VALUES
+	('Sony Bravia KDL-52XBR5', 'Sony Bravia KDL-46XBR5'), ('Sony Bravia KDL-52XBR5', 'sony bravia kdl52xbr5 black'), ('Canon SD890IS', 'Canon SD890IS, case PSC85'),
+	('Canon SD890IS', 'Canon camera'), ('iPod 80 GB', 'iPod 160 GB'), ('lamp E27', 'lamp E14'), (U&'\041A123', U&'\041A124'), ('', 'W120')) AS v (a, b);
+SELECT is_variant(NULL, 'W120') IS NULL AND is_variant('W120', NULL) IS NULL AS null;
+-- Linear time: two megabytes of codes, each of which is in the other text
+SELECT is_variant(string_agg('a' || n, ' '), string_agg('a' || n, '-' ORDER BY n DESC)) FROM generate_series(100000, 399999) AS n;

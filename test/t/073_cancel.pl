@@ -45,6 +45,7 @@ my %called = (
 	'bottom_resemblance(shingles,shingles,integer)' => 'bottom_resemblance(s, s2, 600000)',
 	'edit_distance(text,text,integer)' => 'edit_distance(left(t, 500000), right(t, 500000))',
 	'weighted_edit_distance(text,text,integer,integer,integer,integer)' => 'weighted_edit_distance(left(t, 700000), right(t, 700000), 1, 2, 3, 4)',
+	'is_variant(text,text)' => q{is_variant('a123 ' || t, 'b123 ' || t)},
 	'longest_common_substring(text,text)' => 'longest_common_substring(t, t)',
 	'shingles_minima(shingles,integer)' => 'shingles_minima(s, 1000)',
 	'to_minhash(text,integer,integer,text)' => q{to_minhash(t, 16384, 1, 'char 5')},

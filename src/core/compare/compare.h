@@ -1,6 +1,6 @@
 /*
- * compare.h: the edit distance, the longest common substring and the shared passages of two
- * texts.
+ * compare.h: the edit distance, the longest common substring, the shared passages and the codes
+ * of two texts.
  *
  * Texts are compared as sequences of symbols, small numbers that are equal if the
  * characters, or the tokens, are equal.
@@ -77,5 +77,13 @@ typedef struct Passages
 } Passages;
 
 extern Passages shared_passages(const SequencePair *pair, uint32_t least);
+
+/* ---- Variants (variant.c) ------------------------------------------------- */
+
+/* What variant.c says of its rule; another rule has another version. */
+#define VARIANT_RULE_VERSION 1
+
+extern bool texts_are_variants(const char *a, size_t length_a, const char *b, size_t length_b,
+							   bool *variants);
 
 #endif

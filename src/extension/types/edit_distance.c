@@ -1,5 +1,5 @@
 /*
- * edit_distance.c: SQL functions of edit distance and longest common substring.
+ * edit_distance.c: SQL functions of edit distance, longest common substring and variants.
  */
 #include "types/calls.h"
 #include "types/texts.h"
@@ -140,4 +140,22 @@ neardup_longest_common_substring(PG_FUNCTION_ARGS)
 	utf8_free(&a);
 	utf8_free(&b);
 	PG_RETURN_TEXT_P(result);
+}
+
+/* ---- Variants ----------------------------------------------------------- */
+
+/* is_variant(a text, b text) returns boolean */
+PG_FUNCTION_INFO_V1(neardup_is_variant);
+Datum
+neardup_is_variant(PG_FUNCTION_ARGS)
+{
+	Utf8Text a = utf8_of_datum(PG_GETARG_DATUM(0));
+	Utf8Text b = utf8_of_datum(PG_GETARG_DATUM(1));
+	bool variants;
+
+	if (!texts_are_variants(a.bytes, a.length, b.bytes, b.length, &variants))
+		refuse_long_texts();
+	utf8_free(&a);
+	utf8_free(&b);
+	PG_RETURN_BOOL(variants);
 }
