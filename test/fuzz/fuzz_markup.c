@@ -1,9 +1,10 @@
 /*
- * fuzz_markup.c: removing markup from any bytes.  The result is no longer, and valid UTF-8
+ * fuzz_markup.c: removing markup from any bytes, and masking what changes.  The result is no longer, and valid UTF-8
  * remains valid.
  */
 #include "fuzz.h"
 #include "text/markup.h"
+#include "text/mask.h"
 #include "text/utf8.h"
 
 static bool
@@ -30,6 +31,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint8_t *out = malloc(size > 0 ? size : 1);
 	size_t length = markup_strip((const char *) text, size, (char *) out);
 
+	REQUIRE(length <= size);
+	REQUIRE(is_utf8(out, length) || !is_utf8(text, size));
+	length = mask_text((const char *) text, size, size > 0 ? text[0] : 0, (char *) out);
 	REQUIRE(length <= size);
 	REQUIRE(is_utf8(out, length) || !is_utf8(text, size));
 	free(text);

@@ -250,6 +250,18 @@ is(run('$N dedupe --unit line --against l1.jsonl l2.jsonl | head -1'), qq({"text
 is(run('(echo 5; cat l1.jsonl; echo 6) | $N dedupe --unit line --skip-errors'), run('$N dedupe --unit line l1.jsonl'), 'with records left out');
 is(run('$N dedupe --unit record l2.jsonl'), run('$N dedupe l2.jsonl'), 'records are the default');
 fails("\$N dedupe --unit line $_ l1.jsonl", 1, qr/--[a-z]+ is for whole records, not for --unit line/) for '-t 0.5', '--report r', '--best n', '--shingles', '--drop all', '--scheme "word 1"';
+
+# --mask: records that differ in what changes by itself, as they are written
+file('log.jsonl', join '', map { qq({"n": $_, "text": "07:3$_:00 db$_ opened the session 5f3a9c$_ for root and closed it"}\n) } 1 .. 3);
+is(run('$N dedupe log.jsonl'), slurp('log.jsonl'), 'dates and ids keep records apart');
+is(run("\$N dedupe -j 2 --mask 'date, hex,digits' log.jsonl"), (split /^/, slurp('log.jsonl'))[0], 'without them the first one stays, as it is written');
+is(run("\$N $_ --mask digits log.jsonl | sort | tail -n 1"), $_ eq 'pairs' ? "1\t3\t1\n" : "3\t1\t1\t3\n", $_) for 'pairs', 'clusters';
+is(run('$N dedupe --unit line --mask digits --field text log.jsonl'), (split /^/, slurp('log.jsonl'))[0], 'lines');
+is(run('$N learn --mask date,hex,digits log.jsonl | grep -c .'), "1\n", 'learn');
+is(run('$N sign --mask digits log.jsonl | cut -f 2 | sort -u | grep -c .'), "1\n", 'sign');
+fails('$N dedupe --mask ips log.jsonl', 1, qr/cannot mask "ips": write one or more of url, email/);
+fails('$N pairs --mask ip --signatures log.jsonl', 1, qr/--mask is for texts, not for --signatures/);
+
 fails('$N dedupe --min-words 2 l1.jsonl', 1, qr/--min-words is for --unit line/);
 fails("\$N dedupe --unit line --min-words $_ l1.jsonl", 1, qr/--min-words cannot be "$_"/) for 0, 1.5;
 fails('$N dedupe --unit line -i files l1.jsonl', 1, qr/--unit is for records, not for --input files/);

@@ -80,6 +80,7 @@ my %called = (
 	'shingles_mod(shingles,integer)' => 'shingles_mod(s, 2)',
 	'show_tokens(text)' => 'show_tokens(t)',
 	'similarity(shingles,shingles)' => 'similarity(s, s2)',
+	'mask_changing(text,text)' => q{mask_changing(html, 'url,email,uuid,ip,date,hex,number,digits')},
 	'strip_markup(text)' => 'strip_markup(html)',
 	'supershingles(shingles,integer)' => 'supershingles(s, 4)',
 	'neardup_tfidf_cosine(shingles,shingles,regclass)' => q{neardup_tfidf_cosine(s, s2, 'frequencies')},

@@ -88,6 +88,7 @@ typedef struct CommandOptions
 	const char *lexicon; /* files; or NULL */
 	const char *report;
 	const char *against;
+	const char *mask;       /* kinds, as SQL's mask_changing() takes them; or NULL */
 	const char *signatures; /* files of them, in place of records; or NULL */
 	const char *part;
 	double entries;
@@ -203,6 +204,7 @@ typedef struct RecordBatch
 	Buffer digest;      /* uint64_t: of each text's shingles */
 	Buffer skipped;     /* Skipped: records that --skip-errors leaves out */
 	Buffer line;        /* Line: of lines.c */
+	neardup_bytes masked; /* the text of the last record, as --mask says */
 } RecordBatch;
 
 /* A text and what belongs to it; bytes that are valid until the next record. */

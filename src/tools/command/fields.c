@@ -251,6 +251,21 @@ skip_record(RecordBatch *batch)
 	return true;
 }
 
+/* Masks the text of a record, as --mask says. */
+static void
+mask_document(RecordBatch *batch, RecordText *document)
+{
+	if (batch->session == NULL)
+		batch->session = new_session();
+	neardup_free(batch->session, batch->masked.bytes);
+	batch->masked.bytes = NULL;
+	check(batch->session,
+		  neardup_mask(batch->session, options.mask, document->text, document->length,
+					   &batch->masked));
+	document->text = (const char *) batch->masked.bytes;
+	document->length = batch->masked.length;
+}
+
 /*
  * Parses the next record of a batch.  Returns false if there is none, or if it cannot be read,
  * unless --skip-errors leaves it out: then it has no text.
@@ -262,6 +277,8 @@ next_document(RecordBatch *batch, RecordText *document)
 		return false;
 	batch->next++;
 	parse_record(batch, document);
+	if (options.mask != NULL && batch->defect == NULL)
+		mask_document(batch, document);
 	if (skip_record(batch))
 		*document = (RecordText){.text = "", .id = "", .best = "", .skipped = true};
 	return batch->defect == NULL;

@@ -478,6 +478,7 @@ batch_free(RecordBatch *batch)
 
 	for (size_t i = 0; i < sizeof(buffers) / sizeof(*buffers); i++)
 		resize(NULL, buffers[i]->bytes, 0);
+	neardup_free(batch->session, batch->masked.bytes);
 	json_free(batch->json);
 }
 

@@ -181,6 +181,9 @@ static const Option known[] =
 	 {'s', "scheme", "SCHEME",
 	  "shingles, such as 'char 5'; default: 'word 3', for simhash and learn 'word 1'",
 	  &options.scheme},
+	 {'K', "mask", "KIND[,KIND]",
+	  "masks what changes by itself: url, email, uuid, ip, date, hex, number, digits (words with digits)",
+	  &options.mask, READERS},
 	 {'M', "minhash", "K,B", "signs by minhash; default: 512,1", &options.minhash, SIGNERS},
 	 {'S', "simhash", "F", "signs by simhash of F bits", &options.simhash, SIGNERS},
 	 {'G', "shingles", NULL, "signs with, and compares, the sets of shingles", &options.shingles,
@@ -378,6 +381,8 @@ check_options(const bool *given, const char *command)
 		fail(EXIT_USAGE, "--minhash, --simhash and --shingles exclude each other");
 	if (options.signatures != NULL && options.field[BEST] != NULL)
 		fail(EXIT_USAGE, "--best is for records, not for --signatures");
+	if (options.signatures != NULL && options.mask != NULL)
+		fail(EXIT_USAGE, "--mask is for texts, not for --signatures");
 	check_decision(given['d'], command);
 	for (const char *letter = of_values; options.unit == UNIT_LINE && *letter != '\0'; letter++)
 		if (given[(int) *letter])

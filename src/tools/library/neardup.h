@@ -140,6 +140,12 @@ NEARDUP_API neardup_code neardup_sign(neardup_session *session, const neardup_si
 NEARDUP_API neardup_code neardup_hash_words(neardup_session *session, const char *utf8,
 											size_t length, uint64_t *hash, uint64_t *words);
 
+/*
+ * Sets *masked to a text with a blank in place of what changes by itself: mask_changing(text, what).
+ */
+NEARDUP_API neardup_code neardup_mask(neardup_session *session, const char *what, const char *utf8,
+									  size_t length, neardup_bytes *masked);
+
 /* Texts where they lie, in the layout of an Arrow column. */
 typedef struct neardup_column
 {

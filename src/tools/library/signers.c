@@ -9,6 +9,7 @@
 #include "base/defaults.h"
 #include "base/hash.h"
 #include "sketch/counts.h"
+#include "text/mask.h"
 
 const neardup_default *
 neardup_defaults(void)
@@ -372,6 +373,22 @@ signer_add_words(void *state, const TokenBatch *batch)
 		words->hash = mix64(words->hash ^ shingle_of_token(token, length));
 	}
 	words->count += batch->count;
+}
+
+neardup_code
+neardup_mask(neardup_session *session, const char *what, const char *utf8, size_t length,
+			 neardup_bytes *masked)
+{
+	unsigned kinds;
+
+	SESSION_BEGIN(session);
+	if (!mask_parse(what, strlen(what), &kinds))
+		session_fail(NEARDUP_INVALID, "cannot mask \"%.80s\": write one or more of %s", what,
+					 mask_names);
+	masked->bytes = host_alloc(length + 1);
+	masked->length = mask_text(utf8, length, kinds, (char *) masked->bytes);
+	session_keep(masked->bytes);
+	return session_end();
 }
 
 neardup_code
