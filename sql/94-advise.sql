@@ -1,12 +1,13 @@
 -- Which comparison fits a set of texts, and the pairs to judge to find out.
 
-CREATE FUNCTION neardup_pairs_to_judge(query pg_catalog.text, pairs int DEFAULT 60, judged pg_catalog.text DEFAULT NULL,
+CREATE FUNCTION neardup_pairs_to_judge(query pg_catalog.text, pairs int DEFAULT 10, judged pg_catalog.text DEFAULT NULL,
 		sample int DEFAULT 2000,
-		OUT a pg_catalog.text, OUT b pg_catalog.text, OUT similarity pg_catalog.float8, OUT stands_for pg_catalog.float8) RETURNS SETOF pg_catalog.record
+		OUT a pg_catalog.text, OUT b pg_catalog.text, OUT similarity pg_catalog.float8, OUT stands_for pg_catalog.float8,
+		OUT again boolean) RETURNS SETOF pg_catalog.record
 	AS 'MODULE_PATHNAME', 'neardup_pairs_to_judge'
-	LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 60;
+	LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10;
 COMMENT ON FUNCTION neardup_pairs_to_judge(pg_catalog.text, int, pg_catalog.text, int) IS
-	'pairs of the texts of a query (id, text) for a person to judge: the pairs whose verdicts say most about how to compare the texts';
+	'pairs of the texts of a query (id, text) for a person to judge: first verdicts that contradict the others, then the pairs whose verdicts say most about how to compare the texts';
 
 CREATE FUNCTION neardup_advise(query pg_catalog.text, judged pg_catalog.text DEFAULT NULL, least_precision pg_catalog.float8 DEFAULT 0,
 		sample int DEFAULT 2000,

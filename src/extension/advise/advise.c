@@ -31,7 +31,7 @@ find_pairs_of_arguments(FunctionCallInfo fcinfo, int judged, int most, CorpusPai
 				PG_ARGISNULL(judged) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(judged)));
 	pairs_find(pairs, corpus);
 	progress_end();
-	if (corpus->verdicts != NULL && pairs->judged_count == 0)
+	if (corpus->verdicts != NULL && corpus->verdicts->count == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"query\" does not return both texts of any judged pair"),
@@ -132,6 +132,50 @@ put_outlook(ReturnSetInfo *result, const Statement *call, const Outlook *outlook
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
+/* Says which verdicts contradict the order of similarity. */
+static void
+report_contradictions(const CorpusPairs *pairs)
+{
+	uint32 found[CONTRADICTIONS_MOST];
+	uint32 count = contradictions_find(pairs, found);
+	StringInfoData list;
+
+	if (count == 0)
+		return;
+	initStringInfo(&list);
+	for (uint32 i = 0; i < count; i++)
+	{
+		const AdvicePair *pair = &pairs->pair[pairs->judged[found[i]]];
+		const CorpusText *text = pairs->corpus->text;
+
+		appendStringInfo(&list, "%s%s and %s are judged %s", i > 0 ? "; " : "", text[pair->a].id,
+						 text[pair->b].id, pairs->same[found[i]] ? "the same" : "different");
+	}
+	ereport(NOTICE,
+			(errmsg("verdicts contradict the order of similarity: %u", count),
+			 errdetail("%s.", list.data),
+			 errhint("Judge these pairs again, which neardup_pairs_to_judge() returns first, and add the verdicts: a pair whose verdicts differ counts as unsure.")));
+}
+
+/* Fewer verdicts of a kind say little. */
+#define KIND_LEAST 5
+
+/* Says so if there are few verdicts of a kind; returns whether any says "same". */
+static bool
+check_kinds(const CorpusPairs *pairs)
+{
+	uint32 same = judged_same(pairs);
+	uint32 different = pairs->judged_count - same;
+
+	if (same < KIND_LEAST || different < KIND_LEAST)
+		ereport(NOTICE,
+				(errmsg("%u pairs are judged the same and %u different, and advice needs at least %d of each",
+						same, different, KIND_LEAST),
+				 same == 0 ? errdetail("Without one that is the same, there is no advice.") : 0,
+				 errhint("Judge more of the pairs that neardup_pairs_to_judge() returns with these verdicts as \"judged\"; leave out variants (is_variant()).")));
+	return same > 0;
+}
+
 /* The best first, then the order of the candidates. */
 static int
 compare_outlooks(const void *x, const void *y)
@@ -202,6 +246,10 @@ neardup_advise(PG_FUNCTION_ARGS)
 	call.texts = texts_of(pairs.corpus);
 	call.id_type = pairs.corpus->ids.type;
 	if (pairs.count == 0)
+		return (Datum) 0;
+	if (pairs.judged_count > 0)
+		report_contradictions(&pairs);
+	if (pairs.corpus->verdicts != NULL && !check_kinds(&pairs))
 		return (Datum) 0;
 	if (pairs.judged_count > 0)
 		put_judged(result, &call, &pairs, least_precision);

@@ -109,6 +109,7 @@ typedef struct AdvicePair
 	float same;       /* P(same) by the model, which tells candidates apart */
 	float calibrated; /* P(same) for totals of many pairs */
 	uint16 similarity[CANDIDATES];
+	bool unsure; /* was it judged both the same and different? */
 } AdvicePair;
 
 /* Returns the step of the grid up to which a candidate reports a pair. */
@@ -126,6 +127,7 @@ typedef struct CorpusPairs
 	AdvicePair *pair; /* by a and b */
 	uint32 *judged;   /* places of pairs that were judged */
 	bool *same;       /* verdicts on them */
+	bool *again;      /* was it given twice? */
 	uint32 judged_count;
 	double reported[CANDIDATES][GRID + 1]; /* pairs of all texts that a threshold reports */
 } CorpusPairs;
@@ -178,6 +180,13 @@ typedef struct Outlook
 
 extern bool model_outlook(const Model *model, const CorpusPairs *pairs, int candidate,
 						  double least_precision, Outlook *outlook);
+
+/* ---- Verdicts that contradict (contradictions.c) ----------------------------------- */
+
+#define CONTRADICTIONS_MOST 6
+
+extern uint32 judged_same(const CorpusPairs *pairs);
+extern uint32 contradictions_find(const CorpusPairs *pairs, uint32 *found);
 
 /* ---- Arguments of both functions (advise.c) --------------------------------------- */
 

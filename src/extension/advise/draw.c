@@ -3,7 +3,7 @@
  *
  * Pairs are drawn from strata of their ranks by each candidate, so that no candidate is
  * favoured, and pairs of every similarity come up.  Once some are judged,
- * the pairs of whose verdict the model is least sure come first.
+ * the pairs of whose verdict the model is least sure come first; before them, verdicts that contradict.
  */
 #include "advise/advise.h"
 
@@ -18,6 +18,9 @@
 
 /* This part of the pairs is drawn as if none had been judged. */
 #define AS_AT_FIRST 0.1
+
+/* More pairs than these should not be asked for before any is judged. */
+#define ROUND_MOST 30
 
 /* A pair and its place among the pairs drawn: the lesser the earlier. */
 typedef struct Draw
@@ -82,7 +85,7 @@ set_chances(const CorpusPairs *pairs, Draw *draw)
 
 		if (judged < pairs->judged_count && pairs->judged[judged] == i)
 			judged++;
-		else if (texts_differ(pair))
+		else if (!pair->unsure && texts_differ(pair))
 		{
 			draw[count++] = (Draw){.pair = i, .random = random_of_pair(pairs->corpus, pair)};
 			total += pair->chance;
@@ -121,34 +124,47 @@ draw_pairs(const CorpusPairs *pairs, uint32 wanted, Draw *draw)
 	return count;
 }
 
-/* Puts a pair drawn as a row. */
+/* Puts a pair as a row. */
 static void
-put_pair(ReturnSetInfo *result, const CorpusPairs *pairs, const Draw *draw, uint32 drawn)
+put_pair(ReturnSetInfo *result, const CorpusPairs *pairs, uint32 place, double stands_for,
+		 bool again)
 {
-	const AdvicePair *pair = &pairs->pair[draw->pair];
+	const AdvicePair *pair = &pairs->pair[place];
 	const CorpusText *text = pairs->corpus->text;
-	double stands_for = Max(pair->stands_for / (drawn * draw->chance), pair->stands_for);
-	Datum values[4] = {CStringGetTextDatum(text[pair->a].id), CStringGetTextDatum(text[pair->b].id),
+	Datum values[5] = {CStringGetTextDatum(text[pair->a].id), CStringGetTextDatum(text[pair->b].id),
 					   Float8GetDatum((double) pair->similarity[PLAIN_WORD_1] / SIMILARITY_UNITS),
-					   Float8GetDatum(stands_for)};
-	bool nulls[4] = {false};
+					   Float8GetDatum(Max(stands_for, pair->stands_for)), BoolGetDatum(again)};
+	bool nulls[5] = {false};
 
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
+/* Puts pairs drawn as rows. */
+static void
+put_drawn(ReturnSetInfo *result, const CorpusPairs *pairs, uint32 wanted)
+{
+	Draw *draw = palloc_extended(sizeof(Draw) * pairs->count + 1, MCXT_ALLOC_HUGE);
+	uint32 drawn = draw_pairs(pairs, wanted, draw);
+
+	for (uint32 i = 0; i < drawn; i++)
+		put_pair(result, pairs, draw[i].pair,
+				 pairs->pair[draw[i].pair].stands_for / (drawn * draw[i].chance), false);
+}
+
 /*
  * neardup_pairs_to_judge(query text, pairs int, judged text, sample int) returns SETOF
- * (a text, b text, similarity float8, stands_for float8)
+ * (a text, b text, similarity float8, stands_for float8, again boolean)
  */
 PG_FUNCTION_INFO_V1(neardup_pairs_to_judge);
 Datum
 neardup_pairs_to_judge(PG_FUNCTION_ARGS)
 {
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	CorpusPairs pairs;
 	Model model;
 	int32 wanted;
-	Draw *draw;
-	uint32 drawn;
+	uint32 contradiction[CONTRADICTIONS_MOST];
+	uint32 again;
 
 	check_not_null(fcinfo, 1, "pairs");
 	wanted = number_argument(fcinfo, 1, "pairs", PG_INT16_MAX);
@@ -156,9 +172,13 @@ neardup_pairs_to_judge(PG_FUNCTION_ARGS)
 	find_pairs_of_arguments(fcinfo, 2, 3, &pairs);
 	if (pairs.judged_count > 0)
 		model_fit(&model, &pairs);
-	draw = palloc_extended(sizeof(Draw) * pairs.count + 1, MCXT_ALLOC_HUGE);
-	drawn = draw_pairs(&pairs, wanted, draw);
-	for (uint32 i = 0; i < drawn; i++)
-		put_pair((ReturnSetInfo *) fcinfo->resultinfo, &pairs, &draw[i], drawn);
+	else if (wanted > ROUND_MOST)
+		ereport(NOTICE,
+				(errmsg("%d pairs are drawn before any is judged", wanted),
+				 errhint("Judge ten at a time: with the verdicts so far as \"judged\", the next pairs say more.")));
+	again = Min(contradictions_find(&pairs, contradiction), wanted);
+	for (uint32 i = 0; i < again; i++)
+		put_pair(result, &pairs, pairs.judged[contradiction[i]], 0, true);
+	put_drawn(result, &pairs, wanted - again);
 	return (Datum) 0;
 }

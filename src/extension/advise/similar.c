@@ -277,6 +277,7 @@ typedef struct JudgedTexts
 	uint32 a;
 	uint32 b;
 	bool same;
+	uint8 times; /* JudgedTimes */
 } JudgedTexts;
 
 /* Were the texts of two judged ids read?  The state is the number of the text of each place. */
@@ -298,13 +299,14 @@ find_judged(const Corpus *corpus, JudgedTexts *judged)
 	for (uint32 i = 0; i < corpus->count; i++)
 		if (corpus->text[i].judged != NOT_JUDGED)
 			text[corpus->text[i].judged] = i;
-	judged_keep(verdicts, is_met, text);
+	judged_keep(verdicts, is_met, text, true);
 	for (uint32 i = 0; i < verdicts->count; i++)
 	{
 		uint32 x = text[verdicts->verdict[i].a];
 		uint32 y = text[verdicts->verdict[i].b];
 
-		judged[i] = (JudgedTexts){Min(x, y), Max(x, y), verdicts->verdict[i].same};
+		judged[i] = (JudgedTexts){Min(x, y), Max(x, y), verdicts->verdict[i].same,
+								  verdicts->verdict[i].times};
 	}
 	sort_records(judged, verdicts->count, sizeof(JudgedTexts), sort_key_pair);
 	return verdicts->count;
@@ -352,11 +354,15 @@ similar_add_pairs(CorpusPairs *pairs, Lists *lists, const uint16 *least, uint32 
 		if (!keep)
 			continue;
 		pairs->pair = host_grow(pairs->pair, &pairs->room, pairs->count + 1, sizeof(AdvicePair));
-		if (is_judged)
+		if (is_judged && judged->times == JUDGED_UNSURE)
+			pair.unsure = true;
+		else if (is_judged)
 		{
 			pairs->judged[pairs->judged_count] = (uint32) pairs->count;
-			pairs->same[pairs->judged_count++] = judged++->same;
+			pairs->again[pairs->judged_count] = judged->times == JUDGED_AGAIN;
+			pairs->same[pairs->judged_count++] = judged->same;
 		}
+		judged += is_judged;
 		pairs->pair[pairs->count++] = pair;
 	}
 }
@@ -426,7 +432,8 @@ pairs_find(CorpusPairs *pairs, Corpus *corpus)
 
 	*pairs = (CorpusPairs){.corpus = corpus,
 						   .judged = palloc(sizeof(uint32) * most + 1),
-						   .same = palloc(most + 1)};
+						   .same = palloc(most + 1),
+						   .again = palloc(most + 1)};
 	for (int s = 0; s < SCHEMES; s++)
 		lists_begin(&lists[s], corpus, s);
 	find_least(lists, corpus, least);

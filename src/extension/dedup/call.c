@@ -174,7 +174,7 @@ call_read(Call *call)
 		call->against = source_read("against", call->against_query, options, call->source);
 	}
 	if (options->verdicts != NULL)
-		judged_keep(options->verdicts, call_is_met, call);
+		judged_keep(options->verdicts, call_is_met, call, false);
 }
 
 /* Reports what a call did. */

@@ -51,7 +51,7 @@ judged_take_row(void *state, const Datum *values, const bool *nulls)
 	for (int i = 0; i < 2; i++)
 		verdicts->id[2 * v + i] =
 			id_copy(verdicts->ids, reader->type[i], values[i], verdicts->context);
-	verdicts->verdict[v] = (JudgedPair){2 * v, 2 * v + 1, DatumGetBool(values[2])};
+	verdicts->verdict[v] = (JudgedPair){2 * v, 2 * v + 1, DatumGetBool(values[2]), JUDGED_ONCE};
 	verdicts->count++;
 	return true;
 }
@@ -209,19 +209,19 @@ judged_contradict(const JudgedPairs *verdicts, uint32 a, uint32 b, const char *d
 }
 
 /*
- * Keeps one verdict on each pair of ids that the rows of a call have.  Raises an error if verdicts on a
- * pair differ, or say that an id differs from itself.
+ * Keeps one verdict on each pair of ids that the rows of a call have.  A pair whose verdicts differ is
+ * kept as unsure, or raises an error; so does an id that is judged different from itself.
  */
 void
 judged_keep(JudgedPairs *verdicts, bool (*is_met)(const void *state, uint32 a, uint32 b),
-			const void *state)
+			const void *state, bool unsure)
 {
 	uint32 kept = 0;
 
 	for (uint32 v = 0; v < verdicts->count; v++)
 	{
 		const JudgedPair *verdict = verdicts->verdict + v;
-		const JudgedPair *last = kept > 0 ? verdicts->verdict + kept - 1 : NULL;
+		JudgedPair *last = kept > 0 ? verdicts->verdict + kept - 1 : NULL;
 		bool again = last != NULL && last->a == verdict->a && last->b == verdict->b;
 
 		if (!is_met(state, verdict->a, verdict->b))
@@ -229,9 +229,11 @@ judged_keep(JudgedPairs *verdicts, bool (*is_met)(const void *state, uint32 a, u
 		if (verdict->a == verdict->b && !verdict->same)
 			judged_contradict(verdicts, verdict->a, verdict->b,
 							  "The id is judged different from itself.");
-		if (again && last->same != verdict->same)
+		if (again && last->same != verdict->same && !unsure)
 			judged_contradict(verdicts, verdict->a, verdict->b,
 							  "The pair is judged both same and different.");
+		if (again && last->times != JUDGED_UNSURE)
+			last->times = last->same == verdict->same ? JUDGED_AGAIN : JUDGED_UNSURE;
 		if (!again && verdict->a != verdict->b)
 			verdicts->verdict[kept++] = *verdict;
 	}

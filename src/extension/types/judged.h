@@ -8,12 +8,21 @@
 
 #define NOT_JUDGED UINT32_MAX
 
+/* How often a pair was judged. */
+typedef enum JudgedTimes
+{
+	JUDGED_ONCE,
+	JUDGED_AGAIN, /* and alike */
+	JUDGED_UNSURE /* and differently */
+} JudgedTimes;
+
 /* A verdict on a pair of ids, which are places among the judged ids, a < b or a = b. */
 typedef struct JudgedPair
 {
 	uint32 a;
 	uint32 b;
 	bool same;
+	uint8 times;      /* JudgedTimes */
 	bool reported[2]; /* pairs: with a in the first source, and in the second */
 } JudgedPair;
 
@@ -33,7 +42,8 @@ extern JudgedPairs *judged_read(const char *name, const char *query, const IdTyp
 extern uint32 judged_place(const JudgedPairs *verdicts, Datum id);
 extern uint32 *judged_rows(const JudgedPairs *verdicts);
 extern void judged_keep(JudgedPairs *verdicts,
-						bool (*is_met)(const void *state, uint32 a, uint32 b), const void *state);
+						bool (*is_met)(const void *state, uint32 a, uint32 b), const void *state,
+						bool unsure);
 extern JudgedPair *judged_find(const JudgedPairs *verdicts, uint32 x, uint32 y);
 extern void judged_contradict(const JudgedPairs *verdicts, uint32 a, uint32 b, const char *detail);
 

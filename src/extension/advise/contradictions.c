@@ -1,0 +1,90 @@
+/*
+ * contradictions.c: verdicts that contradict the order of similarity: the same though almost all pairs
+ * judged different are more similar, or different though almost all others are less similar.
+ */
+#include "advise/advise.h"
+
+/* A verdict contradicts if it is out of order with this share of the opposite ones. */
+#define CONTRADICTION 0.5
+
+/* A verdict, and the share of the opposite ones with which it is out of order. */
+typedef struct Disorder
+{
+	uint32 judged;
+	double share;
+} Disorder;
+
+static int
+compare_disorders(const void *x, const void *y)
+{
+	const Disorder *p = x;
+	const Disorder *q = y;
+
+	if (p->share != q->share)
+		return p->share > q->share ? -1 : 1;
+	return p->judged < q->judged ? -1 : p->judged > q->judged;
+}
+
+/* Adds to each verdict the share of the opposite ones out of order by a candidate; equals count half. */
+static void
+add_disorder(const CorpusPairs *pairs, int candidate, Disorder *disorder)
+{
+	uint32 *below[2]; /* verdicts of each kind with less than each similarity */
+
+	for (int kind = 0; kind < 2; kind++)
+		below[kind] = palloc0(sizeof(uint32) * (SIMILARITY_UNITS + 2));
+	for (uint32 i = 0; i < pairs->judged_count; i++)
+		below[pairs->same[i]][pairs->pair[pairs->judged[i]].similarity[candidate] + 1]++;
+	for (int u = 0; u <= SIMILARITY_UNITS; u++)
+		for (int kind = 0; kind < 2; kind++)
+			below[kind][u + 1] += below[kind][u];
+	for (uint32 i = 0; i < pairs->judged_count; i++)
+	{
+		const uint32 *opposite = below[!pairs->same[i]];
+		uint16 u = pairs->pair[pairs->judged[i]].similarity[candidate];
+		double all = opposite[SIMILARITY_UNITS + 1];
+		double less = (opposite[u] + (double) opposite[u + 1]) / 2;
+
+		disorder[i].share += (pairs->same[i] ? all - less : less) / (all * CANDIDATES);
+	}
+	pfree(below[0]);
+	pfree(below[1]);
+}
+
+/* Returns how many verdicts are "same". */
+uint32
+judged_same(const CorpusPairs *pairs)
+{
+	uint32 same = 0;
+
+	for (uint32 i = 0; i < pairs->judged_count; i++)
+		same += pairs->same[i];
+	return same;
+}
+
+/*
+ * Sets the places in judged[] of the verdicts that contradict most, the worst first, at most
+ * CONTRADICTIONS_MOST; returns how many they are.  Verdicts that were given twice are left out.
+ */
+uint32
+contradictions_find(const CorpusPairs *pairs, uint32 *found)
+{
+	uint32 count = pairs->judged_count;
+	uint32 same = judged_same(pairs);
+	uint32 kept = 0;
+	Disorder *disorder;
+
+	if (same == 0 || same == count)
+		return 0;
+	disorder = palloc_extended(sizeof(Disorder) * count, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	for (uint32 i = 0; i < count; i++)
+		disorder[i].judged = i;
+	for (int c = 0; c < CANDIDATES; c++)
+		add_disorder(pairs, c, disorder);
+	qsort(disorder, count, sizeof(Disorder), compare_disorders);
+	for (uint32 i = 0; i < count && kept < CONTRADICTIONS_MOST; i++)
+		if (disorder[i].share > CONTRADICTION && !pairs->again[disorder[i].judged])
+			found[kept++] = disorder[i].judged;
+	pfree(disorder);
+	return kept;
+}
