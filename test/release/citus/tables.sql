@@ -1,6 +1,6 @@
 -- The tables of the other files: 2,000 documents of 24 words, distributed by id.  Document i + 1000 is document i with
 -- another first word, usually in another shard.
-CREATE EXTENSION IF NOT EXISTS neardup SCHEMA public;
+CREATE EXTENSION IF NOT EXISTS neardup_study SCHEMA public CASCADE;
 SELECT count(*) > 0 AS workers, bool_and(success) AS same_version
 FROM run_command_on_workers('SELECT extversion FROM pg_extension WHERE extname = ''neardup''');
 
