@@ -18,13 +18,18 @@ $node->init(allows_streaming => 1, extra => [ '--no-locale', '--encoding=UTF8' ]
 $node->append_conf('postgresql.conf', "fsync = off\ntemp_file_limit = '50MB'\n");
 $node->start;
 
-# run_script(DATABASE, VARIABLE...) returns success, output and messages.
+# run_script(DATABASE, VARIABLE...) returns success, output and messages.  $crowded says whether there was
+# a notice that many pairs are to be judged at once.
+my $crowded;
 sub run_script
 {
 	my ($database, @variables) = @_;
 	my $server = ref $database ? $database : $node;
 
-	return $server->run_script('review', [ map { Encode::encode('UTF-8', $_) } @variables ], '-d', $server->connstr(ref $database ? 'postgres' : $database));
+	my ($ok, $out, $err) = $server->run_script('review', [ map { Encode::encode('UTF-8', $_) } @variables ], '-d', $server->connstr(ref $database ? 'postgres' : $database));
+
+	$crowded = $out =~ s/\A\d+ pairs are drawn before any is judged\nHINT:[^\n]*\n//;
+	return ($ok, $out, $err);
 }
 
 # ---- Reading a page ------------------------------------------------------------
@@ -238,6 +243,7 @@ $node->safe_psql('postgres', 'CREATE TABLE plain AS SELECT id AS key, body AS wo
 my @judge = ('table=plain', 'id=key', 'text=words', 'title=name', 'kind=judge');
 ($ok, $out, $err) = run_script('postgres', @judge, 'limit=10', 'below=0.1', 'sort=highest');
 is($err . faults($out), '', 'a page to judge');
+ok(!$crowded, 'ten pairs are few');
 @pairs = read_page($out);
 is(scalar @pairs, 10, 'has as many pairs as it may');
 unlike($out =~ s{<style>.*?</style>}{}sr, qr{imilarity|% shared|<svg|estimated|exact}, 'and says nothing about their similarity');
@@ -251,6 +257,7 @@ foreach my $pair (@pairs)
 }
 ($ok, $out, $err) = run_script('postgres', @judge);
 cmp_ok(scalar read_page($out), '>', 10, 'by default there are more');
+ok($crowded, 'which a notice says');
 $node->safe_psql('postgres', 'CREATE TABLE verdicts (a int, b int, same boolean)');
 ($ok, $out, $err) = run_script('postgres', @judge, 'verdicts=verdicts');
 is($err . faults($out), '', 'with verdicts');
@@ -315,7 +322,7 @@ is($err . faults($out), '', 'for pairs to judge too');
 is($standby->safe_psql('postgres', q{SELECT count(*) FROM neardup_report('docs')}) > 0, 1, 'and so does the report');
 $standby->stop;
 $node->safe_psql('postgres', 'CREATE ROLE reader LOGIN; GRANT SELECT ON docs, verdicts, sources TO reader; REVOKE CREATE ON SCHEMA public FROM PUBLIC; REVOKE TEMPORARY ON DATABASE postgres FROM PUBLIC');
-foreach my $page ([ 'threshold=0.7' ], [ 'kind=clusters', 'verdicts=verdicts' ], [ 'kind=judge' ], [ 'pairs=sources' ])
+foreach my $page ([ 'threshold=0.7' ], [ 'kind=clusters', 'verdicts=verdicts' ], [ 'kind=judge', 'limit=10' ], [ 'pairs=sources' ])
 {
 	($ok, $out, $err) = $node->run_script('review', [ 'table=docs', 'title=name', @$page ], '-U', 'reader');
 	is($err . faults(Encode::decode('UTF-8', $out)), '', "SELECT is all that it needs: @$page");
