@@ -109,7 +109,7 @@ my @parts = ('table=parts', 'id=tenant, %no');
 my $orders = q{SELECT count(*), min(part), max(part) FROM orders JOIN parts p ON (p.tenant, "%no") = (orders.tenant, part) WHERE same_as IS NULL};
 ($ok, $out, $err) = run_script('report', @parts, 'within= tenant ', 'title=title');
 like($out, qr/^1\|3\|\{a,8\}\|\|title 8\n1\|3\|\{a,10\}\|1\|title 10\n1\|3\|\{a,12\}\|1\|title 12$/m, 'a report sorts by the columns') or diag $err;
-($ok, $out, $err) = run_script('review', @parts, 'title=title', 'show=clusters');
+($ok, $out, $err) = run_script('review', @parts, 'title=title', 'kind=clusters');
 like($out, qr/\{&quot;b, .*,13\}/, 'a review') or diag $err;
 my @merge_parts = (@parts, 'threshold=0.8', 'within=tenant', 'mark=same_as', 'record=merged_parts', 'apply=yes');
 ($ok, $out, $err) = run_script('keep-one', @merge_parts);

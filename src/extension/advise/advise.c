@@ -169,8 +169,8 @@ check_kinds(const CorpusPairs *pairs)
 
 	if (same < KIND_LEAST || different < KIND_LEAST)
 		ereport(NOTICE,
-				(errmsg("%u pairs are judged the same and %u different, and advice needs at least %d of each",
-						same, different, KIND_LEAST),
+				(errmsg("advice needs at least %d pairs judged the same and %d judged different, and has %u and %u",
+						KIND_LEAST, KIND_LEAST, same, different),
 				 same == 0 ? errdetail("Without one that is the same, there is no advice.") : 0,
 				 errhint("Judge more of the pairs that neardup_pairs_to_judge() returns with these verdicts as \"judged\"; leave out variants (is_variant()).")));
 	return same > 0;
