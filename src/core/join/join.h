@@ -81,7 +81,10 @@ typedef struct SymbolJoin
 	JoinLabels labels; /* of the documents of left; label is NULL if there are none */
 } SymbolJoin;
 
-/* A side is sifted where the other has this many times fewer documents. */
+/*
+ * A side is sifted where the other has this many times fewer documents.  To join 4,000 signatures of
+ * 512 bits with 400,000 at 0.8 takes a quarter less time so, what is read and signed included.
+ */
 #define JOIN_SIFTED 8
 
 /*
