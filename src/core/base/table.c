@@ -120,3 +120,27 @@ table_grow(Table *table, size_t count)
 	copy_slots(table, old.slot, old.mask + 1);
 	host_free(old.slot);
 }
+
+/*
+ * Returns the number of a key of 64 bits, a new one if it has none.  *keys are the keys by number; there
+ * is room for as many as the table has room for, before and afterwards.
+ */
+uint32_t
+table_number_key(Table *table, uint64_t key, uint64_t **keys)
+{
+	uint64_t hash = table_hash(table, key);
+	uint64_t *slot;
+	uint32_t number;
+
+	if (table->count == table->room)
+	{
+		table_grow(table, table->count + 1);
+		*keys = host_realloc(*keys, table->room * sizeof(uint64_t));
+	}
+	slot = table_search_key(table, hash, key, *keys, sizeof(uint64_t));
+	if (*slot != 0)
+		return table_number(slot);
+	number = table_put(table, slot, hash);
+	(*keys)[number] = key;
+	return number;
+}

@@ -132,4 +132,6 @@ table_search_key(const Table *table, uint64_t hash, uint64_t key, const void *ke
 	return table_search(table, hash, table_key_matches, &sought);
 }
 
+extern uint32_t table_number_key(Table *table, uint64_t key, uint64_t **keys);
+
 #endif

@@ -24,25 +24,10 @@ typedef struct Numbering
 } Numbering;
 
 /* Returns the number of a key. */
-static uint32_t
+static inline uint32_t
 number_of(Numbering *numbering, uint64_t key)
 {
-	Table *table = &numbering->table;
-	uint64_t hash = table_hash(table, key);
-	uint64_t *slot;
-	uint32_t number;
-
-	if (table->count == table->room)
-	{
-		table_grow(table, table->count + 1);
-		numbering->key = host_realloc(numbering->key, table->room * sizeof(uint64_t));
-	}
-	slot = table_search_key(table, hash, key, numbering->key, sizeof(uint64_t));
-	if (*slot != 0)
-		return table_number(slot);
-	number = table_put(table, slot, hash);
-	numbering->key[number] = key;
-	return number;
+	return table_number_key(&numbering->table, key, &numbering->key);
 }
 
 static inline uint32_t

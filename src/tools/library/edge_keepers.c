@@ -30,9 +30,8 @@ typedef struct Keepers
 	bool nearest;
 	uint8_t *member; /* a bit for each row: it is no keeper */
 	size_t member_bytes;
-	Table equals;  /* numbers rows that equal others */
-	uint64_t *row; /* of each number */
-	size_t row_room;
+	Table equals;     /* numbers rows that equal others */
+	uint64_t *row;    /* of each number */
 	uint32_t *parent; /* of each number: one that it equals */
 	size_t parent_room;
 	uint64_t *root; /* of each number: the first row of those that are equal */
@@ -51,24 +50,17 @@ typedef struct Keepers
 
 /* ---- Equal rows ----------------------------------------------------------- */
 
-/* Returns the number of a row among those that equal others, a new one if it has none. */
+/* Returns the number of a row among the rows that equal others, a new one if it has none. */
 static uint32_t
-keepers_number_of(Keepers *keepers, uint64_t row)
+equal_number(Keepers *keepers, uint64_t row)
 {
-	Table *table = &keepers->equals;
-	uint64_t hash = table_hash(table, row);
-	uint64_t *slot;
-	uint32_t number;
+	size_t count = keepers->equals.count;
+	uint32_t number = table_number_key(&keepers->equals, row, &keepers->row);
 
-	table_reserve(table, table->count + 1);
-	slot = table_search_key(table, hash, row, keepers->row, sizeof(row));
-	if (*slot != 0)
-		return table_number(slot);
-	number = table_put(table, slot, hash);
-	keepers->row = host_grow(keepers->row, &keepers->row_room, number + 1, sizeof(uint64_t));
+	if (number < count)
+		return number;
 	keepers->parent =
 		host_grow(keepers->parent, &keepers->parent_room, number + 1, sizeof(uint32_t));
-	keepers->row[number] = row;
 	keepers->parent[number] = number;
 	return number;
 }
@@ -280,9 +272,9 @@ read_edge(Keepers *keepers, const neardup_edge *edge)
 		edges_add(&keepers->read, read);
 	else if (read.first != read.second)
 	{
-		uint32_t first = keepers_number_of(keepers, read.first);
+		uint32_t first = equal_number(keepers, read.first);
 
-		forest_link(keepers->parent, keepers_number_of(keepers, read.second), first);
+		forest_link(keepers->parent, equal_number(keepers, read.second), first);
 	}
 }
 
@@ -322,6 +314,7 @@ neardup_keepers(neardup_session *session, neardup_next_edges next, neardup_take_
 	keepers->read.unsorted = true;
 	keepers->read.most = keepers->pairs.most = keepers->found.most = keepers->answers.most = most;
 	table_begin(&keepers->equals, 0);
+	keepers->row = host_alloc(keepers->equals.room * sizeof(uint64_t));
 	read_edges(keepers, next, state);
 	find_first_equals(keepers);
 	edges_give(&keepers->read, take_first_equals, keepers);
