@@ -296,7 +296,7 @@ guard_main(const Trigger *trigger, Relation table)
 			continue;
 		if (other->tgoid == trigger->tgoid)
 			return other;
-		/* Of two guards with the same arguments, the helper's name begins with the name of its own. */
+		/* Of two guards with the same arguments, the helper's name begins with its guard's name. */
 		if (found == NULL || strncmp(trigger->tgname, other->tgname, strlen(other->tgname)) == 0)
 			found = other;
 	}
@@ -378,22 +378,19 @@ GuardTrigger *
 guard_trigger(Oid trigger, Relation table, Oid function)
 {
 	List *locked = NIL;
+	GuardTrigger *found;
+	ListCell *cell;
 
 	for (;;)
 	{
-		GuardTrigger *found;
-		List *unlocked;
-		ListCell *cell;
-
 		refresh_cache();
 		found = cached_trigger(trigger, table, function);
 		if (found == NULL)
 			return NULL;
-		unlocked = list_difference_oid(found->tables, locked);
-		foreach (cell, unlocked)
+		foreach (cell, found->tables)
 			LockRelationOid(lfirst_oid(cell), AccessShareLock);
-		if (!stale || unlocked == NIL)
+		if (!stale || list_difference_oid(found->tables, locked) == NIL)
 			return found;
-		locked = list_concat(locked, unlocked);
+		locked = list_concat_unique_oid(locked, found->tables);
 	}
 }
