@@ -2,8 +2,8 @@
  * mask.c: replacing what changes by itself, such as dates and ids, by a blank.
  *
  * The rules of version 1.  A word is a run of letters, digits and marks of Unicode 13.0; a letter
- * of a script without spaces is in none.  What a kind says begins where a word begins and ends
- * where one ends; digits are ASCII.  If several kinds fit, the first of this list is taken:
+ * of a script without spaces is in none.  A place that a kind describes begins where a word begins and
+ * ends where a word ends; digits are ASCII.  If several kinds fit, the first of this list is taken:
  *
  *   url      a scheme and "://", or "www.", up to a blank, a quote, an angle bracket or what is not
  *            ASCII, without punctuation at its end
@@ -156,7 +156,7 @@ after_url(const char *at, const char *end)
 		at++;
 	else
 		return NULL;
-	for (stop = at; stop<end && * stop> ' ' && *stop < 0x7F && strchr("\"<>", *stop) == NULL;
+	for (stop = at; stop < end && (*stop > ' ') && (*stop < 0x7F) && strchr("\"<>", *stop) == NULL;
 		 stop++)
 		host_check_interrupts_at(stop - at + 1);
 	while (stop > at && !ascii_is_word(stop[-1]) && stop[-1] != '/')
@@ -168,7 +168,6 @@ static const char *
 after_email(const char *at, const char *end)
 {
 	const char *start = at;
-	const char *dot = NULL;
 
 	while (at < end && at - start <= EMAIL_LOCAL_MOST &&
 		   (ascii_is_word(*at) || strchr("._%+-", *at) != NULL) && *at != '\0')
@@ -176,15 +175,13 @@ after_email(const char *at, const char *end)
 	if (at == end || *at != '@' || at - start > EMAIL_LOCAL_MOST)
 		return NULL;
 	start = ++at;
-	for (; at < end && at - start <= EMAIL_DOMAIN_MOST &&
-		 (ascii_is_word(*at) || ((*at == '.' || *at == '-') && at > start));
-		 at++)
-		if (*at == '.')
-			dot = at;
+	while (at < end && at - start <= EMAIL_DOMAIN_MOST &&
+		   (ascii_is_word(*at) || ((*at == '.' || *at == '-') && at > start)))
+		at++;
 	while (at > start && !ascii_is_word(at[-1]))
 		at--;
-	return dot != NULL && memchr(start, '.', at - start) != NULL &&
-			at - start <= EMAIL_DOMAIN_MOST && is_word_end(at, end) ?
+	return memchr(start, '.', at - start) != NULL && at - start <= EMAIL_DOMAIN_MOST &&
+			is_word_end(at, end) ?
 		at :
 		NULL;
 }
@@ -500,7 +497,7 @@ after_masked(const char *at, const char *end, const MaskWord *word, unsigned kin
 	return found == NULL && (kinds >> DIGITS & 1) && word->digits > 0 ? word->end : found;
 }
 
-/* Returns whether what was written ends in the middle of what only looks like an address or a date. */
+/* Returns whether the text written so far ends within what is no address or date, such as 1.2.3.4.5. */
 static bool
 ends_inside(const char *out, size_t written)
 {

@@ -1,6 +1,6 @@
 /*
- * contradictions.c: verdicts that contradict the order of similarity: the same though almost all pairs
- * judged different are more similar, or different though almost all others are less similar.
+ * contradictions.c: verdicts that contradict the order of similarity: "same" where most pairs judged
+ * different are more similar, or "different" where most pairs judged the same are less similar.
  */
 #include "advise/advise.h"
 
@@ -25,7 +25,7 @@ compare_disorders(const void *x, const void *y)
 	return p->judged < q->judged ? -1 : p->judged > q->judged;
 }
 
-/* Adds to each verdict the share of the opposite ones out of order by a candidate; equals count half. */
+/* Adds to each verdict the share of opposite verdicts with which a candidate finds it out of order; equals count half. */
 static void
 add_disorder(const CorpusPairs *pairs, int candidate, Disorder *disorder)
 {
@@ -64,7 +64,7 @@ judged_same(const CorpusPairs *pairs)
 
 /*
  * Sets the places in judged[] of the verdicts that contradict most, the worst first, at most
- * CONTRADICTIONS_MOST; returns how many they are.  Verdicts that were given twice are left out.
+ * CONTRADICTIONS_MOST.  Returns their number.  Verdicts that were given twice are left out.
  */
 uint32
 contradictions_find(const CorpusPairs *pairs, uint32 *found)

@@ -2,8 +2,8 @@
  * draw.c: neardup_pairs_to_judge(): pairs of texts whose verdicts say most.
  *
  * Pairs are drawn from strata of their ranks by each candidate, so that no candidate is
- * favoured, and pairs of every similarity come up.  Once some are judged,
- * the pairs of whose verdict the model is least sure come first; before them, verdicts that contradict.
+ * favoured, and pairs of every similarity come up.  Once some are judged, pairs whose verdict
+ * contradicts the order of similarity come first, then pairs of whose verdict the model is least sure.
  */
 #include "advise/advise.h"
 
