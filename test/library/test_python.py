@@ -151,6 +151,25 @@ class Python(unittest.TestCase):
                 finally:
                     process.kill()
 
+    def test_interrupt_of_submit(self):
+        program = """if True:
+            import neardup
+            from concurrent.futures import ThreadPoolExecutor
+            submit = ThreadPoolExecutor.submit
+            def interrupted(*arguments):
+                submit(*arguments)
+                raise KeyboardInterrupt
+            ThreadPoolExecutor.submit = interrupted
+            texts = ["a b c", "b c d"]
+            for work in (lambda: neardup.Lexicon.learn(texts), lambda: neardup.shingles(texts * 1000, jobs=2),
+                         lambda: neardup.pairs(texts, .5), lambda: neardup.dedupe(texts)):
+                try:
+                    work()
+                except KeyboardInterrupt:
+                    print("interrupted")"""
+        made = subprocess.run([sys.executable, "-c", program], cwd=HERE, capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual((made.stdout, made.stderr), ("interrupted\n" * 4, ""))
+
     def test_names(self):
         public = {name for name in dir(neardup) if not name.startswith("_")}
         self.assertEqual(public, set(neardup.__all__))

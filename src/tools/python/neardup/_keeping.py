@@ -48,8 +48,11 @@ def keepers(edges: Iterable[Any], *, nearest: bool = False, memory: int = 0) -> 
         return True
 
     def take(state: Any, start: Any, count: int) -> bool:
-        result.extend(ctypes.string_at(start, count * _EDGE))
-        return True
+        try:
+            result.extend(ctypes.string_at(start, count * _EDGE))
+        except BaseException as error:  # noqa: BLE001
+            failed.append(error)
+        return not failed
 
     try:
         call("keepers", _NEXT(following), _TAKE(take), None, _options(1, False, False, nearest, 1, memory, None), own=Session())

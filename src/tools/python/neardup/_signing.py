@@ -74,20 +74,20 @@ class _Given:
     def all_of(self, texts: Iterator[bytes]) -> bytes:
         """Gives all texts, and returns what the call returns."""
         with ThreadPoolExecutor(1) as pool:
-            result = pool.submit(self._call)
             try:
+                result = pool.submit(self._call)
                 while some := list(itertools.islice(texts, _CHUNK)):
                     while not self._room.acquire(timeout=NOTICE):
                         pass
                     if self._ended:
                         break
                     self._lists.put(some[::-1])
+                self._lists.put([])
+                return result_of(result)
             except BaseException:
                 self._stop.value = True
-                raise
-            finally:
                 self._lists.put([])
-            return result_of(result)
+                raise
 
 
 # ---- Lexicons --------------------------------------------------------------
