@@ -209,7 +209,7 @@ COMMENT ON PROCEDURE neardup_review_top(neardup_review, pg_catalog.text, bigint,
 	'a part of neardup_review_page(): what is above the pairs';
 
 CREATE FUNCTION neardup_review_page(relation pg_catalog.regclass, kind pg_catalog.text DEFAULT 'pairs', threshold pg_catalog.float8 DEFAULT 0.8, texts pg_catalog.name DEFAULT 'body',
-		order_by pg_catalog.text DEFAULT NULL, within pg_catalog.name[] DEFAULT '{}', verdicts pg_catalog.regclass DEFAULT NULL, show pg_catalog.name DEFAULT NULL, listed int DEFAULT 60,
+		order_by pg_catalog.text DEFAULT NULL, within pg_catalog.name[] DEFAULT '{}', verdicts pg_catalog.regclass DEFAULT NULL, show pg_catalog.name DEFAULT NULL, listed int DEFAULT NULL,
 		pairs pg_catalog.regclass DEFAULT NULL, sort pg_catalog.text DEFAULT 'lowest', below pg_catalog.float8 DEFAULT NULL, members int DEFAULT 4, chars int DEFAULT 20000, min_tokens int DEFAULT 3,
 		scheme pg_catalog.text DEFAULT 'word 3', key pg_catalog.name[] DEFAULT NULL, signature pg_catalog.name DEFAULT NULL, trust boolean DEFAULT false) RETURNS pg_catalog.text
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
@@ -233,6 +233,7 @@ DECLARE
 	names text[];
 	lines text[];
 BEGIN
+	listed := coalesce(listed, CASE kind WHEN 'judge' THEN 10 ELSE 60 END);
 	FOR line IN SELECT * FROM (VALUES ('kind', kind IN ('pairs', 'clusters', 'judge'), 'pairs, clusters or judge'), ('threshold', threshold > 0 AND threshold <= 1, 'above 0 and at most 1'),
 			('sort', sort IN ('lowest', 'highest', 'largest'), 'lowest, highest or largest'), ('sort', sort <> 'largest' OR kind = 'clusters', 'lowest or highest if kind is not clusters'),
 			('pairs', pairs IS NULL OR kind = 'pairs', 'NULL if kind is not pairs'), ('below', coalesce(below, 1) > 0 AND coalesce(below, 1) <= 1, 'above 0 and at most 1'),

@@ -241,11 +241,11 @@ cmp_ok(length $out, '<', 250_000, 'the page is not as long as they are');
 # Pairs to judge: without signatures, and without a similarity.
 $node->safe_psql('postgres', 'CREATE TABLE plain AS SELECT id AS key, body AS words, name FROM docs');
 my @judge = ('table=plain', 'id=key', 'text=words', 'title=name', 'kind=judge');
-($ok, $out, $err) = run_script('postgres', @judge, 'limit=10', 'below=0.1', 'sort=highest');
+($ok, $out, $err) = run_script('postgres', @judge, 'below=0.1', 'sort=highest');
 is($err . faults($out), '', 'a page to judge');
 ok(!$crowded, 'ten pairs are few');
 @pairs = read_page($out);
-is(scalar @pairs, 10, 'has as many pairs as it may');
+is(scalar @pairs, 10, 'has ten pairs');
 unlike($out =~ s{<style>.*?</style>}{}sr, qr{imilarity|% shared|<svg|estimated|exact}, 'and says nothing about their similarity');
 foreach my $pair (@pairs)
 {
@@ -255,8 +255,8 @@ foreach my $pair (@pairs)
 	is(join("\n", map { $_->{text} } @{ $pair->{sides} }), $node->safe_psql('postgres', "SELECT words FROM plain WHERE key = ANY ('{$ids[0],$ids[1]}') ORDER BY array_position('{$ids[0],$ids[1]}', key)"),
 		'both texts') if $pair->{note} eq '';
 }
-($ok, $out, $err) = run_script('postgres', @judge);
-cmp_ok(scalar read_page($out), '>', 10, 'by default there are more');
+($ok, $out, $err) = run_script('postgres', @judge, 'limit=40');
+cmp_ok(scalar read_page($out), '>', 10, 'or as many as are wanted');
 ok($crowded, 'which a notice says');
 $node->safe_psql('postgres', 'CREATE TABLE verdicts (a int, b int, same boolean)');
 ($ok, $out, $err) = run_script('postgres', @judge, 'verdicts=verdicts');
