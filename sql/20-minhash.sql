@@ -109,21 +109,6 @@ CREATE FUNCTION minhash_union(minhash, minhash) RETURNS minhash
 COMMENT ON FUNCTION minhash_union(minhash, minhash) IS
 	'sketch of the union of two sets, from their sketches with symbols of 32 bits';
 
-CREATE FUNCTION minhash_union_step(minhash, minhash) RETURNS minhash
-	AS 'MODULE_PATHNAME', 'neardup_minhash_union_step'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION minhash_union_step(minhash, minhash) IS
-	'transition and combine function of minhash_union_agg';
-
-CREATE AGGREGATE minhash_union_agg(minhash) (
-	SFUNC = minhash_union_step,
-	STYPE = minhash,
-	COMBINEFUNC = minhash_union_step,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE minhash_union_agg(minhash) IS
-	'sketch of the union of sets, from their sketches with symbols of 32 bits';
-
 CREATE FUNCTION cardinality(minhash) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'neardup_cardinality_minhash'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

@@ -65,3 +65,18 @@ CREATE FUNCTION shingles_bottom(shingles, n int) RETURNS shingles
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION shingles_bottom(shingles, int) IS
 	'the n shingles that come first in a random order that is the same for every set';
+
+CREATE FUNCTION minhash_union_step(minhash, minhash) RETURNS minhash
+	AS 'MODULE_PATHNAME', 'neardup_minhash_union_step'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_union_step(minhash, minhash) IS
+	'transition and combine function of minhash_union_agg';
+
+CREATE AGGREGATE minhash_union_agg(minhash) (
+	SFUNC = @extschema@.minhash_union_step,
+	STYPE = minhash,
+	COMBINEFUNC = @extschema@.minhash_union_step,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE minhash_union_agg(minhash) IS
+	'sketch of the union of sets, from their sketches with symbols of 32 bits';
