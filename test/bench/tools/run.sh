@@ -1,17 +1,36 @@
 # run.sh: neardup beside tools of Python that deduplicate texts, on the same generated texts.  Sourced by run.
 #
-# pip installs them into an environment of their own.  One that the machine lacks is not run.
+# pip installs them into environments of their own.  One that the machine lacks is not run.  Tools that take minutes
+# for 100,000 texts have a tenth of the texts.
 
 TOOLS_ROWS=${NEARDUP_BENCH_ROWS:-1000000}
 
+# run_tools ENVIRONMENT ROWS TOOL...: prints a row for each tool.
+run_tools()
+{
+	local python=$DIR/$1/bin/python rows=$2
+
+	shift 2
+	say "running $* on $rows texts"
+	{ printf 'id\ttext\n'; "$TOP/build/plain/test/bench/texts" rows "$rows"; } >"$DIR/tools.tsv"
+	nice -n 5 "$python" "$HERE/tools/tools.py" "$DIR/tools.tsv" "$TOP/build/library/neardup" "$@"
+}
+
 measure_tools()
 {
-	local texts=$TOP/build/plain/test/bench/texts
+	local name
 
 	say "installing tools"
 	program texts
 	"$MAKE" -C "$TOP" -s lib >/dev/null
-	python_packages "$DIR/tools" "$HERE/tools/packages.txt" || say "pip did not install all tools"
-	{ printf 'id\ttext\n'; "$texts" rows "$TOOLS_ROWS"; } >"$DIR/tools.tsv"
-	"$DIR/tools/bin/python" "$HERE/tools/tools.py" "$DIR/tools.tsv" "$TOP/build/library/neardup"
+	for name in packages text-dedup; do
+		python_packages "$DIR/tools-$name" "$HERE/tools/$name.txt" || say "pip did not install all of $name.txt"
+	done
+	echo
+	echo "| tool | settings | texts | s | MB | found | wrong | far | F1 |"
+	echo "|---|---|---:|---:|---:|---:|---:|---:|---:|"
+	run_tools tools-packages "$TOOLS_ROWS" neardup neardup_signatures neardup_wide daft rensa gaoya fastsketch
+	run_tools tools-packages "$((TOOLS_ROWS / 10))" neardup neardup_signatures datasketch datasketch_checked datatrove
+	run_tools tools-text-dedup "$((TOOLS_ROWS / 10))" text_dedup
+	rm -f "$DIR/tools.tsv"
 }
