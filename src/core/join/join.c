@@ -81,6 +81,13 @@ sorted_end(Sorted *sorted)
 	host_free(sorted->tile);
 }
 
+/* Returns the symbols of a document, or its entry. */
+static inline const uint8_t *
+packed_at(const JoinPass *pass, const Sorted *sorted, uint32_t document)
+{
+	return sorted->side->packed + (size_t) document * pass->join->stride;
+}
+
 /* Documents whose buckets are found at a time. */
 #define BUCKETS_AT_ONCE 4096
 
@@ -89,7 +96,7 @@ static void
 find_some_buckets(const JoinPass *pass, const Sorted *sorted, uint32_t i, uint32_t count,
 				  uint32_t *bucket)
 {
-	const uint8_t *packed = sorted->side->packed + (size_t) i * pass->join->stride;
+	const uint8_t *packed = packed_at(pass, sorted, i);
 	uint32_t mask = (UINT32_C(1) << pass->bits) - 1;
 
 	host_check_interrupts();
@@ -103,12 +110,23 @@ find_some_buckets(const JoinPass *pass, const Sorted *sorted, uint32_t i, uint32
 }
 
 /*
+ * Returns the place of the prefix of the i-th document that is sifted, until it is sorted: from the
+ * end, where half of the documents leave room.
+ */
+static inline uint64_t *
+sifted_prefix(const JoinPass *pass, const Sorted *sorted, uint32_t i)
+{
+	return sorted->prefix + (size_t) (sorted->side->documents - 1 - i) * pass->shape.words;
+}
+
+/*
  * Keeps the documents of the buckets in `met`, of `count` documents from the i-th, behind what is
- * kept already.
+ * kept already, and their prefixes, while they are in the cache.
  */
 static void
-sift(const uint64_t *met, const uint32_t *bucket, uint32_t i, uint32_t count, Sorted *sorted)
+sift(const JoinPass *pass, const uint32_t *bucket, uint32_t i, uint32_t count, Sorted *sorted)
 {
+	const uint64_t *met = pass->met;
 	uint32_t n = sorted->count;
 
 	for (uint32_t j = 0; j < count; j++)
@@ -117,6 +135,9 @@ sift(const uint64_t *met, const uint32_t *bucket, uint32_t i, uint32_t count, So
 		sorted->bucket[n] = bucket[j];
 		n += (met[bucket[j] / 64] >> bucket[j] % 64 & 1) != 0;
 	}
+	for (uint32_t k = sorted->count; k < n; k++)
+		prefix_make(pass->group_prefix + pass->group, packed_at(pass, sorted, sorted->document[k]),
+					pass->shape.words, sifted_prefix(pass, sorted, k));
 	sorted->count = n;
 }
 
@@ -139,7 +160,7 @@ count_buckets(const JoinPass *pass, const uint64_t *met, Sorted *sorted)
 
 		find_some_buckets(pass, sorted, i, count, met != NULL ? some : sorted->bucket + i);
 		if (met != NULL)
-			sift(met, some, i, count, sorted);
+			sift(pass, some, i, count, sorted);
 		else
 			sorted->count += count;
 		for (uint32_t j = from; j < sorted->count; j++)
@@ -164,11 +185,30 @@ sum_count(uint32_t *offset, uint32_t *sum)
 	*sum += count;
 }
 
+/* Buckets that are looked at together, since most of few documents are empty. */
+#define BUCKETS_TOGETHER 8
+
+/* Makes offsets of counts if all are 0.  Returns whether they are. */
+static inline bool
+sum_empty(uint32_t offset[BUCKETS_TOGETHER], uint32_t sum)
+{
+	uint32_t any = 0;
+
+	for (int i = 0; i < BUCKETS_TOGETHER; i++)
+		any |= offset[i];
+	if (any != 0)
+		return false;
+	for (int i = 0; i < BUCKETS_TOGETHER; i++)
+		offset[i] = sum;
+	return true;
+}
+
 /* Makes offsets of the counts: offset[bucket + 1], which fill_buckets() moves to the end. */
 static void
 sum_buckets(Sorted *sorted, size_t buckets, int tile_bits, int halves)
 {
-	size_t tile_mask = ((size_t) 1 << tile_bits) - 1;
+	size_t tile = (size_t) 1 << tile_bits;
+	bool few = sorted->count < buckets && halves == 0 && tile >= BUCKETS_TOGETHER;
 	uint32_t sum = 0;
 	uint32_t used = 0;
 
@@ -177,8 +217,13 @@ sum_buckets(Sorted *sorted, size_t buckets, int tile_bits, int halves)
 		uint32_t *offset = sorted->offset + (bucket << halves) + 1;
 		uint32_t before = sum;
 
-		if ((bucket & tile_mask) == 0)
+		if (bucket % tile == 0)
 			sorted->tile[bucket >> tile_bits] = used;
+		if (few && bucket % BUCKETS_TOGETHER == 0 && sum_empty(offset, sum))
+		{
+			bucket += BUCKETS_TOGETHER - 1;
+			continue;
+		}
 		sum_count(offset, &sum);
 		if (halves > 0)
 			sum_count(offset + 1, &sum);
@@ -208,11 +253,12 @@ fill_buckets(const JoinPass *pass, Sorted *sorted)
 {
 	const JoinPrefix *prefix = pass->group_prefix + pass->group;
 	int words = pass->shape.words;
+	bool kept = sorted->sifted && sorted->count <= sorted->side->documents / 2;
 
 	for (uint32_t i = 0; i < sorted->count; i++)
 	{
 		uint32_t document = sorted->sifted ? sorted->document[i] : i;
-		const uint8_t *packed = sorted->side->packed + (size_t) document * pass->join->stride;
+		const uint8_t *packed = packed_at(pass, sorted, document);
 		uint32_t place = sorted->offset[sorted->bucket[i] + 1]++;
 		uint64_t *to = sorted->prefix + (size_t) place * words;
 
@@ -221,6 +267,8 @@ fill_buckets(const JoinPass *pass, Sorted *sorted)
 		sorted->order[place] = document;
 		if (pass->join->entries)
 			memcpy(to, ((const JoinEntry *) packed)->prefix, words * sizeof(uint64_t));
+		else if (kept)
+			memcpy(to, sifted_prefix(pass, sorted, i), words * sizeof(uint64_t));
 		else
 			prefix_make(prefix, packed, words, to);
 	}
