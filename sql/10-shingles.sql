@@ -46,8 +46,7 @@ CREATE TYPE shingles (
 	SEND = shingles_send,
 	INTERNALLENGTH = VARIABLE,
 	ALIGNMENT = double,
-	STORAGE = external,
-	CATEGORY = 'n'
+	STORAGE = external
 );
 COMMENT ON TYPE shingles IS
 	'set of 64-bit shingle hashes with their frequencies, and the scheme that made them';

@@ -57,7 +57,6 @@ CREATE TYPE minhash (
 	INTERNALLENGTH = VARIABLE,
 	ALIGNMENT = int4,
 	STORAGE = external,
-	CATEGORY = 'n',
 	PREFERRED = true
 );
 COMMENT ON TYPE minhash IS

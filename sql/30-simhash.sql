@@ -56,8 +56,7 @@ CREATE TYPE simhash (
 	ANALYZE = simhash_typanalyze,
 	INTERNALLENGTH = VARIABLE,
 	ALIGNMENT = int4,
-	STORAGE = external,
-	CATEGORY = 'n'
+	STORAGE = external
 );
 COMMENT ON TYPE simhash IS
 	'fingerprint of a weighted set: f bits, simhash(f); estimates the angle';

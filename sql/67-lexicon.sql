@@ -35,8 +35,7 @@ CREATE TYPE shingle_lexicon (
 	SEND = shingle_lexicon_send,
 	INTERNALLENGTH = VARIABLE,
 	ALIGNMENT = double,
-	STORAGE = external,
-	CATEGORY = 'n'
+	STORAGE = external
 );
 COMMENT ON TYPE shingle_lexicon IS
 	'weights of shingles, from 0 to 15, by how few of many documents have them';

@@ -25,7 +25,7 @@ BEGIN
 END $$;
 SELECT * FROM calls ORDER BY call COLLATE "C";
 
--- A type category of their own resolves them, in which minhash is preferred.
+-- Among user-defined types, which are category U, minhash is preferred.  Some clients know no other categories than PostgreSQL's.
 SELECT typname, typcategory, typispreferred FROM pg_type t JOIN pg_depend d ON d.classid = 'pg_type'::regclass AND d.objid = t.oid AND d.deptype = 'e'
 WHERE typcategory NOT IN ('A', 'C') ORDER BY typname COLLATE "C";
 
