@@ -28,9 +28,7 @@ my $node = Node->new('pages');
 # Some examples are not ASCII, so the encoding must not depend on the environment.
 $node->init(extra => [ '--no-locale', '--encoding=UTF8' ]);
 $node->append_conf('postgresql.conf', "fsync = off\nshared_buffers = 64MB\n");
-listen_on_tcp() if $ENV{NEARDUP_CLIENTS};
-$node->start;
-set_password() if $ENV{NEARDUP_CLIENTS};
+$ENV{NEARDUP_CLIENTS} ? $node->start_with_tcp : $node->start;
 # Before PostgreSQL 15, everybody may create objects in schema public, and CREATE EXTENSION warns of it.
 $node->safe_psql('template1', 'REVOKE CREATE ON SCHEMA public FROM PUBLIC');
 $node->safe_psql('postgres', 'CREATE DATABASE prepared');
@@ -43,25 +41,6 @@ my ($pages, $run, $compared, @left_out) = (0, 0, 0);
 sub utf8
 {
 	return Encode::encode('UTF-8', shift);
-}
-
-# Lets programs connect to the server by TCP, from this machine and with a password.
-sub listen_on_tcp
-{
-	my $rules = $node->data_dir . '/pg_hba.conf';
-
-	$node->append_conf('postgresql.conf', "listen_addresses = '127.0.0.1'\npassword_encryption = 'scram-sha-256'\n");
-	unlink $rules;
-	append_to_file($rules, "local all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n");
-}
-
-# Sets a random password, which programs read from the environment.
-sub set_password
-{
-	open my $random, '<:raw', '/dev/urandom' or die "/dev/urandom: $!";
-	read $random, my $bytes, 16;
-	$ENV{PGPASSWORD} = unpack 'H*', $bytes;
-	$node->safe_psql('postgres', "ALTER ROLE CURRENT_USER PASSWORD '$ENV{PGPASSWORD}'");
 }
 
 # Returns why a block does not run here, or nothing.

@@ -41,6 +41,23 @@ sub new
 	return bless $self, $class;
 }
 
+# Starts the server, and lets programs connect by TCP, from this machine and with a random password,
+# which they read from the environment.
+sub start_with_tcp
+{
+	my ($self) = @_;
+	my $rules = $self->data_dir . '/pg_hba.conf';
+
+	$self->append_conf('postgresql.conf', "listen_addresses = '127.0.0.1'\npassword_encryption = 'scram-sha-256'\n");
+	unlink $rules;
+	PostgreSQL::Test::Utils::append_to_file($rules, "local all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n");
+	$self->start;
+	open my $random, '<:raw', '/dev/urandom' or die "/dev/urandom: $!";
+	read $random, my $bytes, 16;
+	$ENV{PGPASSWORD} = unpack 'H*', $bytes;
+	$self->safe_psql('postgres', "ALTER ROLE CURRENT_USER PASSWORD '$ENV{PGPASSWORD}'");
+}
+
 # Returns the session to a database, for the environment as it is.
 sub session
 {
