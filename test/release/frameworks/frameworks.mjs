@@ -1,7 +1,7 @@
-// Tests of clients for JavaScript on a server that PGHOST and PGPORT name: node-postgres, Postgres.js, Drizzle and TypeORM.
-// Prints TAP; the database is made anew.
+// Tests of clients for JavaScript on a server that PGHOST and PGPORT name: node-postgres, Postgres.js, Drizzle and TypeORM; of
+// the drivers also behind PgBouncer at POOLER_PORT.  Prints TAP; the database is made anew.
 //
-//   test_frameworks.mjs DATABASE    in a folder with node_modules, which may be written to
+//   frameworks.mjs DATABASE    in a folder with node_modules, which may be written to
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -74,6 +74,20 @@ const rejected = await caught(() => sql`INSERT INTO proposals ${sql([{ title: 'o
 check(rejected.code === '23P01' && rejected.constraint_name === 'no_copies' && JSON.parse(rejected.detail).similar.title === 'A roof', 'a refusal tells of the other row');
 await sql.end();
 
+// ---- PgBouncer, where two connections share one of the server's, transaction by transaction ----
+
+const port = Number(process.env.POOLER_PORT);
+const some = [new pg.Client({ database: name, port }), new pg.Client({ database: name, port })];
+for (const one of some) await one.connect();
+const others = [1, 2].map(() => postgres({ host: process.env.PGHOST, port, database: name, username: process.env.PGUSER, max: 1, prepare: false }));
+let found = 0;
+for (let i = 0; i < 20; i++) {
+    found += (await some[i % 2].query(near, [NEAR, 0.5])).rows.length;
+    found += (await others[i % 2]`SELECT id FROM proposals WHERE is_similar(sig, to_minhash(${NEAR}), ${0.5})`).length;
+}
+check(found === 40, 'node-postgres and Postgres.js behind PgBouncer');
+for (const one of [...some, ...others]) await one.end();
+
 // ---- Drizzle ----
 
 const minhash = customType({ dataType: () => 'minhash' });
@@ -118,7 +132,16 @@ const offers = new EntitySchema({
         sig: { type: 'minhash', generatedType: 'STORED', asExpression: 'to_minhash(body)', insert: false, update: false, select: false, nullable: true },
     },
 });
-const source = new DataSource({ type: 'postgres', host: process.env.PGHOST, port: Number(process.env.PGPORT), database: name, username: process.env.PGUSER, entities: [offers] });
+class Proposals1700000000000 {
+    async up(runner) {
+        await runner.query('CREATE TABLE moved (body text, sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED)');
+        await runner.query("SELECT neardup_guard('moved', 'sig', 0.5)");
+    }
+    async down(runner) {
+        await runner.query('DROP TABLE moved');
+    }
+}
+const source = new DataSource({ migrations: [Proposals1700000000000], type: 'postgres', host: process.env.PGHOST, port: Number(process.env.PGPORT), database: name, username: process.env.PGUSER, entities: [offers] });
 source.driver.supportedDataTypes.push('minhash');
 await source.initialize();
 await source.query('DROP TABLE proposals, grants');
@@ -135,6 +158,11 @@ check(denied.driverError.code === '23P01' && denied.driverError.constraint === '
 await source.synchronize();
 const kept = await client.query("SELECT count(*) FROM pg_index JOIN pg_attribute ON attrelid = indrelid WHERE indexrelid = 'offers_sig'::regclass AND attgenerated = 's'");
 check(kept.rows[0].count === '1', 'synchronize keeps the column, and an index that the entity names');
+const moved = async () => (await source.query("SELECT to_regclass('moved') AS found"))[0].found;
+await source.runMigrations();
+const up = await moved();
+await source.undoLastMigration();
+check(up === 'moved' && await moved() === null, 'up and down');
 await source.destroy();
 await client.end();
 console.log(`1..${count}`);

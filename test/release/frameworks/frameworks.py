@@ -1,9 +1,10 @@
 """Tests of neardup.sqlalchemy, neardup.django and neardup.refusal() on a server that PGHOST and PGPORT name: psycopg 2 and 3,
-asyncpg, SQLAlchemy, Alembic and Django.  Prints TAP; the database is made anew.
+asyncpg, SQLAlchemy, Alembic and Django; of drivers behind PgBouncer at POOLER_PORT.  Prints TAP; the database is made anew.
 
-    test_frameworks.py DATABASE"""
+    frameworks.py DATABASE"""
 
 import asyncio
+import os
 import sys
 import warnings
 from importlib.metadata import version
@@ -13,8 +14,9 @@ import asyncpg
 import psycopg
 import psycopg2
 import sqlalchemy as sa
-from alembic.autogenerate import compare_metadata
+from alembic.autogenerate import compare_metadata, produce_migrations
 from alembic.migration import MigrationContext
+from alembic.operations import Operations
 from sqlalchemy import orm
 from sqlalchemy.ext.asyncio import create_async_engine
 
@@ -61,9 +63,18 @@ class Proposal(Base):
     sets: orm.Mapped[bytes | None] = orm.mapped_column(nd.Shingles())
 
 
-def differences(connection: Any) -> list[Any]:
+def context(connection: Any) -> Any:
     how = {"include_object": nd.include_object, "compare_type": True, "compare_server_default": True}
-    return compare_metadata(MigrationContext.configure(connection, opts=how), Base.metadata)
+    return MigrationContext.configure(connection, opts=how)
+
+
+def differences(connection: Any) -> list[Any]:
+    return compare_metadata(context(connection), Base.metadata)
+
+
+def migrate(connection: Any, script: Any) -> None:
+    for operation in script.ops:
+        Operations(context(connection)).invoke(operation)
 
 
 def ask(session: Any) -> None:
@@ -83,10 +94,11 @@ def ask(session: Any) -> None:
     check(sorted(map(bytes, array)) == sorted(map(bytes, neardup.minhash([TEXT, FAR], k=128, b=8))), "arrays of signatures are received")
 
 
-def sqlalchemy_with(driver: str) -> None:
+def sqlalchemy_with(driver: str, last: bool) -> None:
     engine = sa.create_engine(f"postgresql+{driver}:///{NAME}")
-    Base.metadata.drop_all(engine)
-    Base.metadata.create_all(engine)
+    with engine.begin() as connection:
+        script = produce_migrations(context(connection), Base.metadata)
+        migrate(connection, script.upgrade_ops)
     with orm.Session(engine) as session:
         ask(session)
         session.execute(sa.text("SELECT neardup_guard('proposals', 'sig', 0.5, name => 'no_copies', show => 'title')"))
@@ -102,6 +114,10 @@ def sqlalchemy_with(driver: str) -> None:
         columns = {column["name"]: column["type"] for column in sa.inspect(connection).get_columns("proposals")}
         check(isinstance(columns["sig"], nd.Minhash) and columns["sig"].get_col_spec() == "minhash(128, 8)"
               and isinstance(columns["sets"], nd.Shingles), "reflection knows the types")
+    if not last:
+        with engine.begin() as connection:
+            migrate(connection, script.downgrade_ops)
+            check(not sa.inspect(connection).has_table("proposals"), "Alembic migrates up and down")
     engine.dispose()
 
 
@@ -153,6 +169,32 @@ def drivers() -> None:
         connection.close()
 
 
+# ---- PgBouncer, where two connections share one of the server's, transaction by transaction ----
+
+SEARCH = "SELECT id FROM proposals WHERE is_similar(sig, to_minhash({}, 128, 8), {})"
+POOLER = {"port": int(os.environ["POOLER_PORT"])}
+
+
+def pooled() -> None:
+    pair = [psycopg.connect(dbname=NAME, prepare_threshold=None, **POOLER) for _ in range(2)]
+    found = []
+    for i in range(20):
+        with pair[i % 2].transaction():
+            pair[i % 2].execute("SET LOCAL neardup.cache_size = '8MB'")
+            found += pair[i % 2].execute(SEARCH.format("%s", "%s"), [NEAR, 0.5]).fetchall()
+    check(found == 20 * [(1,)], "psycopg 3 behind PgBouncer, with a setting for a transaction")
+    for connection in pair:
+        connection.close()
+
+
+async def pooled_asyncpg() -> None:
+    pair = [await asyncpg.connect(database=NAME, statement_cache_size=0, **POOLER) for _ in range(2)]
+    found = [await pair[i % 2].fetchval(SEARCH.format("$1", "$2"), NEAR, 0.5) for i in range(20)]
+    check(found == 20 * [1], "asyncpg behind PgBouncer")
+    for connection in pair:
+        await connection.close()
+
+
 # ---- Django ----
 
 def django_models() -> Any:
@@ -190,10 +232,15 @@ def django_tests() -> None:
     from django.db.migrations.writer import MigrationWriter
     from django.db.models import Value
 
-    with connection.cursor() as cursor:
-        cursor.execute("DROP TABLE IF EXISTS fund_grant")
+    def state() -> ProjectState:
+        models = ProjectState()
+        models.add_model(ModelState.from_model(Grant))
+        return models
+
+    migrations = MigrationAutodetector(ProjectState(), state())._detect_changes()["fund"]
     with connection.schema_editor() as editor:
-        editor.create_model(Grant)
+        for migration in migrations:
+            migration.apply(ProjectState(), editor)
     roof = Grant.objects.create(body=TEXT, given=neardup.simhash([TEXT])[0])
     roof.refresh_from_db()
     check(roof.sig == bytes(neardup.minhash([TEXT])[0]), "Django: a generated signature comes back as bytes")
@@ -215,13 +262,9 @@ def django_tests() -> None:
     other = forms.modelform_factory(Grant, fields=["title"])
     check(other({"title": "a"}, instance=Grant(body=NEAR)).is_valid(), "unless it has not the field")
 
-    state = ProjectState()
-    state.add_model(ModelState.from_model(Grant))
     text = MigrationWriter.serialize(Grant._meta.constraints[0])[0]
     check("NearDuplicateConstraint" in text and "0.5" in text, "a migration can be written")
-    again = ProjectState()
-    again.add_model(ModelState.from_model(Grant))
-    check(MigrationAutodetector(state, again)._detect_changes() == {}, "and is empty the second time")
+    check(MigrationAutodetector(state(), state())._detect_changes() == {}, "and is empty the second time")
     with connection.schema_editor() as editor:
         editor.remove_constraint(Grant, Grant._meta.constraints[0])
         editor.add_constraint(Grant, Grant._meta.constraints[0])
@@ -229,7 +272,11 @@ def django_tests() -> None:
         editor.add_index(Grant, Grant._meta.indexes[0])
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM neardup_indexes WHERE index_name IN ('no_copies'::regclass, 'grant_given'::regclass)")
-        check(cursor.fetchone()[0] == 2, "up and down")
+        check(cursor.fetchone()[0] == 2, "constraint and index are dropped and made")
+    with connection.schema_editor() as editor:
+        for migration in reversed(migrations):
+            migration.unapply(ProjectState(), editor)
+    check("fund_grant" not in connection.introspection.table_names(), "up and down")
 
 
 with psycopg.connect(dbname="postgres", autocommit=True) as admin:
@@ -238,10 +285,12 @@ with psycopg.connect(dbname="postgres", autocommit=True) as admin:
 with psycopg.connect(dbname=NAME) as admin:
     admin.execute("CREATE EXTENSION neardup")
 print("#", ", ".join(f"{name} {version(name)}" for name in ("psycopg", "psycopg2-binary", "asyncpg", "SQLAlchemy", "alembic", "Django")))
-for driver in "psycopg2", "psycopg":
-    sqlalchemy_with(driver)
+sqlalchemy_with("psycopg2", last=False)
+sqlalchemy_with("psycopg", last=True)
 asyncio.run(asyncpg_alone())
 drivers()
+pooled()
+asyncio.run(pooled_asyncpg())
 django_tests()
 print(f"1..{count}")
 sys.exit(failures > 0)
