@@ -220,7 +220,10 @@ BEGIN
 		signing.fresh := signing.fresh + rows;
 		signing.signed := signing.signed + rows;
 		SELECT i INTO signing.place FROM unnest(ids) AS i ORDER BY i DESC LIMIT 1;
-		RAISE NOTICE '% of % signed, % a second', signing.signed, greatest(signing.total, signing.signed), round(signing.signed / greatest(0.001, extract(epoch FROM clock_timestamp() - signing.start))::numeric);
+		-- Twenty lines at most, however large the table.
+		IF signing.signed >= signing.total OR 20 * signing.signed / greatest(1, signing.total) > 20 * (signing.signed - rows) / greatest(1, signing.total) THEN
+			RAISE NOTICE '% of % signed, % a second', signing.signed, greatest(signing.total, signing.signed), round(signing.signed / greatest(0.001, extract(epoch FROM clock_timestamp() - signing.start))::numeric);
+		END IF;
 		RETURN;
 	END IF;
 	signing.place := '(0,0)';
@@ -248,7 +251,7 @@ COMMENT ON PROCEDURE neardup_sign_batch(pg_catalog.regclass, pg_catalog.name, in
 	'a part of neardup_sign_table(): signs the next rows';
 
 -- A procedure that sets a setting cannot commit, so this one sees all of the caller's search path.
-CREATE PROCEDURE neardup_sign_table(relation pg_catalog.regclass, expression pg_catalog.text, signature pg_catalog.name DEFAULT 'sig',
+CREATE PROCEDURE neardup_sign_table(relation pg_catalog.regclass, expression pg_catalog.text DEFAULT 'to_minhash(body)', signature pg_catalog.name DEFAULT 'sig',
 		batch int DEFAULT 5000, pause pg_catalog.float8 DEFAULT 0, trust boolean DEFAULT false, INOUT signed bigint DEFAULT NULL)
 	LANGUAGE plpgsql AS $$
 DECLARE
