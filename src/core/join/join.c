@@ -60,8 +60,8 @@ sorted_begin(Sorted *sorted, const JoinSide *side, const JoinPass *pass)
 	sorted->document = join_is_sifted(pass->join) ? host_alloc((n + 1) * sizeof(uint32_t)) : NULL;
 	sorted->bucket = host_alloc((n + 1) * sizeof(uint32_t));
 	sorted->order = host_alloc(n * sizeof(uint32_t));
-	sorted->offset = host_alloc(((buckets << pass->halves) + 1) * sizeof(uint32_t));
-	sorted->used = host_alloc(Min(n, buckets) * sizeof(uint32_t));
+	sorted->offset = host_alloc(((buckets << pass->halves) + 3) * sizeof(uint32_t));
+	sorted->used = host_alloc((Min(n, buckets) + 1) * sizeof(uint32_t));
 	sorted->tile = host_alloc((2 * tiled / TILE_BYTES + 3) * sizeof(uint32_t));
 	sorted->prefix = host_alloc(n * prefix_bytes);
 }
@@ -87,6 +87,9 @@ packed_at(const JoinPass *pass, const Sorted *sorted, uint32_t document)
 {
 	return sorted->side->packed + (size_t) document * pass->join->stride;
 }
+
+/* Words that have a bit for each bucket, and one more. */
+#define MET_WORDS(bits) (((size_t) 1 << (bits)) / 64 + 1)
 
 /* Documents whose buckets are found at a time. */
 #define BUCKETS_AT_ONCE 4096
@@ -120,20 +123,19 @@ sifted_prefix(const JoinPass *pass, const Sorted *sorted, uint32_t i)
 }
 
 /*
- * Keeps the documents of the buckets in `met`, of `count` documents from the i-th, behind what is
+ * Keeps the documents of buckets that are met, of `count` documents from the i-th, behind what is
  * kept already, and their prefixes, while they are in the cache.
  */
 static void
 sift(const JoinPass *pass, const uint32_t *bucket, uint32_t i, uint32_t count, Sorted *sorted)
 {
-	const uint64_t *met = pass->met;
 	uint32_t n = sorted->count;
 
 	for (uint32_t j = 0; j < count; j++)
 	{
 		sorted->document[n] = i + j;
 		sorted->bucket[n] = bucket[j];
-		n += (met[bucket[j] / 64] >> bucket[j] % 64 & 1) != 0;
+		n += is_met(pass, bucket[j]);
 	}
 	for (uint32_t k = sorted->count; k < n; k++)
 		prefix_make(pass->group_prefix + pass->group, packed_at(pass, sorted, sorted->document[k]),
@@ -141,37 +143,41 @@ sift(const JoinPass *pass, const uint32_t *bucket, uint32_t i, uint32_t count, S
 	sorted->count = n;
 }
 
-/*
- * Finds the documents that are sorted, all or the documents of the buckets in `met`, and their
- * buckets.  Counts the documents of each bucket in offset[bucket + 1].
- */
+/* Finds the documents that are sorted, all or those of buckets that are met, and their buckets. */
 static void
-count_buckets(const JoinPass *pass, const uint64_t *met, Sorted *sorted)
+find_buckets(const JoinPass *pass, bool sifted, Sorted *sorted)
 {
-	const uint8_t *lone = sorted->side->packed + pass->join->stride - 1;
 	uint32_t some[BUCKETS_AT_ONCE];
 
 	sorted->count = 0;
-	sorted->sifted = met != NULL;
+	sorted->sifted = sifted;
 	for (uint32_t i = 0; i < sorted->side->documents; i += BUCKETS_AT_ONCE)
 	{
 		uint32_t count = Min(sorted->side->documents - i, BUCKETS_AT_ONCE);
-		uint32_t from = sorted->count;
 
-		find_some_buckets(pass, sorted, i, count, met != NULL ? some : sorted->bucket + i);
-		if (met != NULL)
+		find_some_buckets(pass, sorted, i, count, sifted ? some : sorted->bucket + i);
+		if (sifted)
 			sift(pass, some, i, count, sorted);
 		else
 			sorted->count += count;
-		for (uint32_t j = from; j < sorted->count; j++)
-		{
-			uint32_t document = met != NULL ? sorted->document[j] : j;
+	}
+}
 
-			if (pass->halves > 0)
-				sorted->bucket[j] =
-					sorted->bucket[j] << 1 | lone[(size_t) document * pass->join->stride];
-			sorted->offset[sorted->bucket[j] + 1]++;
-		}
+/* Counts the documents of each bucket, or half of it, in offset[its number + 1]. */
+static void
+count_buckets(const JoinPass *pass, Sorted *sorted)
+{
+	const uint8_t *lone = sorted->side->packed + pass->join->stride - 1;
+
+	for (uint32_t j = 0; j < sorted->count; j++)
+	{
+		uint32_t document = sorted->sifted ? sorted->document[j] : j;
+		uint32_t number = bucket_number(pass, sorted->bucket[j]);
+
+		if (pass->halves > 0)
+			number = number << 1 | lone[(size_t) document * pass->join->stride];
+		sorted->bucket[j] = number;
+		sorted->offset[number + 1]++;
 	}
 }
 
@@ -185,52 +191,45 @@ sum_count(uint32_t *offset, uint32_t *sum)
 	*sum += count;
 }
 
-/* Buckets that are looked at together, since most of few documents are empty. */
-#define BUCKETS_TOGETHER 8
-
-/* Makes offsets of counts if all are 0.  Returns whether they are. */
-static inline bool
-sum_empty(uint32_t offset[BUCKETS_TOGETHER], uint32_t sum)
+/* Returns the first bucket from one on that may hold documents; at least `buckets` if there is none. */
+static inline size_t
+next_bucket(const JoinPass *pass, size_t bucket, size_t buckets)
 {
-	uint32_t any = 0;
+	uint64_t bits = 0;
 
-	for (int i = 0; i < BUCKETS_TOGETHER; i++)
-		any |= offset[i];
-	if (any != 0)
-		return false;
-	for (int i = 0; i < BUCKETS_TOGETHER; i++)
-		offset[i] = sum;
-	return true;
+	if (pass->met == NULL || bucket >= buckets)
+		return bucket;
+	for (bits = pass->met[bucket / 64] >> bucket % 64; bits == 0 && bucket < buckets;
+		 bits = pass->met[bucket / 64])
+		bucket += 64 - bucket % 64;
+	return bits == 0 ? buckets : bucket + __builtin_ctzll(bits);
 }
 
-/* Makes offsets of the counts: offset[bucket + 1], which fill_buckets() moves to the end. */
+/* Makes offsets of the counts: offset[number + 1], which fill_buckets() moves to the end. */
 static void
-sum_buckets(Sorted *sorted, size_t buckets, int tile_bits, int halves)
+sum_buckets(const JoinPass *pass, Sorted *sorted)
 {
-	size_t tile = (size_t) 1 << tile_bits;
-	bool few = sorted->count < buckets && halves == 0 && tile >= BUCKETS_TOGETHER;
+	size_t buckets = (size_t) 1 << pass->bits;
+	uint32_t *offset = sorted->offset + 1;
 	uint32_t sum = 0;
 	uint32_t used = 0;
+	size_t tile = 0;
 
-	for (size_t bucket = 0; bucket < buckets; bucket++)
+	for (size_t bucket = next_bucket(pass, 0, buckets); bucket < buckets;
+		 bucket = next_bucket(pass, bucket + 1, buckets))
 	{
-		uint32_t *offset = sorted->offset + (bucket << halves) + 1;
 		uint32_t before = sum;
 
-		if (bucket % tile == 0)
-			sorted->tile[bucket >> tile_bits] = used;
-		if (few && bucket % BUCKETS_TOGETHER == 0 && sum_empty(offset, sum))
-		{
-			bucket += BUCKETS_TOGETHER - 1;
-			continue;
-		}
-		sum_count(offset, &sum);
-		if (halves > 0)
-			sum_count(offset + 1, &sum);
-		if (sum > before)
-			sorted->used[used++] = (uint32_t) bucket;
+		for (; tile <= bucket >> pass->tile_bits; tile++)
+			sorted->tile[tile] = used;
+		for (int half = 0; half <= pass->halves; half++)
+			sum_count(offset++, &sum);
+		sorted->used[used] = (uint32_t) bucket;
+		used += sum > before;
 	}
-	sorted->tile[buckets >> tile_bits] = used;
+	for (; tile <= buckets >> pass->tile_bits; tile++)
+		sorted->tile[tile] = used;
+	offset[0] = offset[pass->halves] = sum;
 }
 
 /* Prefetches about the place to which a document that comes soon is sorted. */
@@ -274,34 +273,48 @@ fill_buckets(const JoinPass *pass, Sorted *sorted)
 	}
 }
 
-/* Sorts a side by the buckets of the group, all of them or those in `met`. */
+/* Sorts a side by the buckets that are found. */
 static void
-sort_side(const JoinPass *pass, const uint64_t *met, Sorted *sorted)
+sort_side(const JoinPass *pass, Sorted *sorted)
 {
-	size_t buckets = (size_t) 1 << pass->bits;
+	size_t buckets = pass->met != NULL ? pass->mets : (size_t) 1 << pass->bits;
 
-	memset(sorted->offset, 0, ((buckets << pass->halves) + 1) * sizeof(uint32_t));
-	count_buckets(pass, met, sorted);
-	sum_buckets(sorted, buckets, pass->tile_bits, pass->halves);
+	memset(sorted->offset, 0, ((buckets << pass->halves) + 3) * sizeof(uint32_t));
+	count_buckets(pass, sorted);
+	sum_buckets(pass, sorted);
 	fill_buckets(pass, sorted);
 }
 
-/* Finds the buckets that are within the radius, as masks say, of a bucket of a side. */
+/* Sorts all of a side by the buckets of the group. */
 static void
-find_met(const JoinPass *pass, const Sorted *sorted, const uint32_t *mask, int masks)
+sort_all(const JoinPass *pass, Sorted *sorted)
 {
-	uint32_t used = sorted->tile[(size_t) 1 << (pass->bits - pass->tile_bits)];
+	find_buckets(pass, false, sorted);
+	sort_side(pass, sorted);
+}
 
-	memset(pass->met, 0, ((size_t) 1 << pass->bits) / 8 + sizeof(uint64_t));
-	for (uint32_t i = 0; i < used; i++)
+/* Finds the buckets that are within the radius, as masks say, of the bucket of a document of a side. */
+static void
+find_met(JoinPass *pass, const Sorted *sorted, const uint32_t *mask, int masks)
+{
+	size_t words = MET_WORDS(pass->bits);
+
+	memset(pass->met, 0, words * sizeof(uint64_t));
+	for (uint32_t i = 0; i < sorted->count; i++)
 	{
 		host_check_interrupts_at(i);
 		for (int j = 0; j < masks; j++)
 		{
-			uint32_t bucket = sorted->used[i] ^ mask[j];
+			uint32_t bucket = sorted->bucket[i] ^ mask[j];
 
 			pass->met[bucket / 64] |= UINT64_C(1) << bucket % 64;
 		}
+	}
+	pass->mets = 0;
+	for (size_t word = 0; word < words; word++)
+	{
+		pass->met_before[word] = pass->mets;
+		pass->mets += __builtin_popcountll(pass->met[word]);
 	}
 }
 
@@ -312,9 +325,11 @@ sort_sifted(JoinPass *pass, const uint32_t *mask, int masks)
 	bool left_is_larger = pass->left.side->documents > pass->right.side->documents;
 	Sorted *smaller = left_is_larger ? &pass->right : &pass->left;
 
-	sort_side(pass, NULL, smaller);
+	find_buckets(pass, false, smaller);
 	find_met(pass, smaller, mask, masks);
-	sort_side(pass, pass->met, left_is_larger ? &pass->left : &pass->right);
+	find_buckets(pass, true, left_is_larger ? &pass->left : &pass->right);
+	sort_side(pass, &pass->left);
+	sort_side(pass, &pass->right);
 }
 
 /* ---- All pairs ---------------------------------------------------------- */
@@ -391,9 +406,9 @@ join_group(JoinPass *pass)
 	else
 	{
 		if (slice->bits == 0 || slice->new_left)
-			sort_side(pass, NULL, &pass->left);
+			sort_all(pass, &pass->left);
 		if (pass->other == &pass->right)
-			sort_side(pass, NULL, &pass->right);
+			sort_all(pass, &pass->right);
 	}
 	compare_tiles(pass, masks, count);
 	flush_hits(pass);
@@ -444,7 +459,12 @@ join_groups(JoinPass *pass)
 	if (two)
 		begin_side(pass, &pass->right, &join->right);
 	if (pass->plan.groups > 0 && join_is_sifted(join))
-		pass->met = host_alloc(((size_t) 1 << bits_of_group(pass, 0)) / 8 + sizeof(uint64_t));
+	{
+		size_t words = MET_WORDS(bits_of_group(pass, 0));
+
+		pass->met = host_alloc(words * (sizeof(uint64_t) + sizeof(uint32_t)));
+		pass->met_before = (uint32_t *) (pass->met + words);
+	}
 	while (pass->group >= 0)
 	{
 		if (pass->plan.groups == 0)

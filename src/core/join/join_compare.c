@@ -279,7 +279,8 @@ compare_parts(JoinPass *pass, Range left, Range right, bool same, int words, int
 static inline Range
 halves_of_bucket(const JoinPass *pass, const Sorted *sorted, uint32_t bucket, int first, int end)
 {
-	const uint32_t *offset = sorted->offset + ((size_t) bucket << pass->halves);
+	const uint32_t *offset =
+		sorted->offset + ((size_t) bucket_number(pass, bucket) << pass->halves);
 
 	return (Range){offset[first], offset[end]};
 }

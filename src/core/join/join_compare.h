@@ -17,12 +17,14 @@ typedef struct Sorted
 	uint32_t count;     /* of the documents that are sorted */
 	bool sifted;        /* these are not all */
 	uint32_t *document; /* their numbers, ascending, if the side may be sifted; else NULL */
-	uint32_t *bucket;   /* the bucket of each; if lone ones come last, twice that, and 1 for them */
-	uint32_t *order;    /* document numbers in bucket order; NULL: all in turn */
-	uint32_t *offset;   /* of each bucket in order, or half a bucket, and of the end */
-	uint32_t *used;     /* buckets that hold documents, ascending */
-	uint32_t *tile;     /* where each tile starts in used, and the end */
-	uint64_t *prefix;   /* shape.words of each document, in bucket order */
+	uint32_t
+		*bucket; /* the bucket of each, then its number; with halves twice that, and 1 if lone */
+	uint32_t *order; /* document numbers in bucket order; NULL: all in turn */
+	uint32_t *
+		offset; /* of each bucket by its number, or half a bucket, and the end, for each half again */
+	uint32_t *used;   /* buckets that hold documents, ascending */
+	uint32_t *tile;   /* where each tile starts in used, and the end */
+	uint64_t *prefix; /* shape.words of each document, in bucket order */
 } Sorted;
 
 /* The state of a join, which goes from group to group. */
@@ -42,7 +44,9 @@ typedef struct JoinPass
 	size_t steps;        /* comparisons since the last check for interrupts */
 	JoinStats stats;     /* of this group */
 	uint64_t *met; /* a bit for each bucket near one of the smaller side; NULL: none is sifted */
-	bool stopped;  /* by the caller */
+	uint32_t *met_before; /* how many such buckets are before those of each word */
+	uint32_t mets;        /* how many there are */
+	bool stopped;         /* by the caller */
 	int hits;
 	uint32_t hit[HITS][2]; /* places in bucket order */
 } JoinPass;
@@ -53,6 +57,24 @@ typedef struct Range
 	uint32_t first;
 	uint32_t end;
 } Range;
+
+/* Returns whether a bucket is met. */
+static inline bool
+is_met(const JoinPass *pass, size_t bucket)
+{
+	return (pass->met[bucket / 64] >> bucket % 64 & 1) != 0;
+}
+
+/* Returns the number of a bucket: its place among those that are met, or their number if it is not met. */
+static inline uint32_t
+bucket_number(const JoinPass *pass, uint32_t bucket)
+{
+	if (pass->met == NULL)
+		return bucket;
+	return !is_met(pass, bucket) ? pass->mets :
+								   pass->met_before[bucket / 64] +
+			__builtin_popcountll(pass->met[bucket / 64] & ((UINT64_C(1) << bucket % 64) - 1));
+}
 
 extern void compare_tiles(JoinPass *pass, const uint32_t *masks, int count);
 extern void compare_ranges(JoinPass *pass, Range left, Range right, bool same);
