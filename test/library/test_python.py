@@ -1,5 +1,6 @@
 """Tests of the Python package; recipe-vectors.txt has the test vectors.  Prints the lines of TAP."""
 
+import importlib.metadata
 import io
 import pathlib
 import pickle
@@ -340,6 +341,14 @@ class Python(unittest.TestCase):
         for thread in threads:
             thread.join()
         self.assertEqual(found, [neardup.minhash(TEXTS[7])] * 8)
+
+    def test_wheel(self):
+        """What pip installs has the licences of what is in it."""
+        try:
+            names = [file.name for file in importlib.metadata.files("neardup")]
+        except importlib.metadata.PackageNotFoundError:
+            self.skipTest("pip did not install the package")
+        self.assertLessEqual({"LICENSE", "LICENSE.utf8proc", "LICENSE.xxHash", "py.typed"}, set(names))
 
 
 class Tap(unittest.TextTestResult):

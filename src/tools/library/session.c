@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef __APPLE__
+#include <sys/random.h>
+#endif
 
 /* Memory has the alignment of malloc behind its block. */
 #define BLOCK_BYTES ((sizeof(Block) + _Alignof(max_align_t) - 1) & ~(_Alignof(max_align_t) - 1))
@@ -136,13 +139,29 @@ neardup_is_set(void *state)
 	return *(volatile bool *) state;
 }
 
+/* Sets a number to random bits of the system.  Returns false if it has none. */
+static bool
+random_bits(uint64_t *number)
+{
+#if defined(__GLIBC__) && __GLIBC__ == 2 && __GLIBC_MINOR__ < 25
+	FILE *file = fopen("/dev/urandom", "rb");
+	bool read = file != NULL && fread(number, sizeof(*number), 1, file) == 1;
+
+	if (file != NULL)
+		fclose(file);
+	return read;
+#else
+	return getentropy(number, sizeof(*number)) == 0;
+#endif
+}
+
 /* Returns a random number for the secrets of hash tables, on which no result depends. */
 uint64_t
 host_random_seed(void)
 {
 	uint64_t seed;
 
-	if (getentropy(&seed, sizeof(seed)) != 0)
+	if (!random_bits(&seed))
 		session_fail(NEARDUP_INVALID, "the system has no random numbers");
 	return seed;
 }
