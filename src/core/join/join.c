@@ -135,7 +135,7 @@ sift(const JoinPass *pass, const uint32_t *bucket, uint32_t i, uint32_t count, S
 	{
 		sorted->document[n] = i + j;
 		sorted->bucket[n] = bucket[j];
-		n += is_met(pass, bucket[j]);
+		n += bucket_is_met(pass, bucket[j]);
 	}
 	for (uint32_t k = sorted->count; k < n; k++)
 		prefix_make(pass->group_prefix + pass->group, packed_at(pass, sorted, sorted->document[k]),
@@ -145,7 +145,7 @@ sift(const JoinPass *pass, const uint32_t *bucket, uint32_t i, uint32_t count, S
 
 /* Finds the documents that are sorted, all or those of buckets that are met, and their buckets. */
 static void
-find_buckets(const JoinPass *pass, bool sifted, Sorted *sorted)
+find_buckets_of_side(const JoinPass *pass, bool sifted, Sorted *sorted)
 {
 	uint32_t some[BUCKETS_AT_ONCE];
 
@@ -193,7 +193,7 @@ sum_count(uint32_t *offset, uint32_t *sum)
 
 /* Returns the first bucket from one on that may hold documents; at least `buckets` if there is none. */
 static inline size_t
-next_bucket(const JoinPass *pass, size_t bucket, size_t buckets)
+next_met(const JoinPass *pass, size_t bucket, size_t buckets)
 {
 	uint64_t bits = 0;
 
@@ -215,8 +215,8 @@ sum_buckets(const JoinPass *pass, Sorted *sorted)
 	uint32_t used = 0;
 	size_t tile = 0;
 
-	for (size_t bucket = next_bucket(pass, 0, buckets); bucket < buckets;
-		 bucket = next_bucket(pass, bucket + 1, buckets))
+	for (size_t bucket = next_met(pass, 0, buckets); bucket < buckets;
+		 bucket = next_met(pass, bucket + 1, buckets))
 	{
 		uint32_t before = sum;
 
@@ -289,7 +289,7 @@ sort_side(const JoinPass *pass, Sorted *sorted)
 static void
 sort_all(const JoinPass *pass, Sorted *sorted)
 {
-	find_buckets(pass, false, sorted);
+	find_buckets_of_side(pass, false, sorted);
 	sort_side(pass, sorted);
 }
 
@@ -325,9 +325,9 @@ sort_sifted(JoinPass *pass, const uint32_t *mask, int masks)
 	bool left_is_larger = pass->left.side->documents > pass->right.side->documents;
 	Sorted *smaller = left_is_larger ? &pass->right : &pass->left;
 
-	find_buckets(pass, false, smaller);
+	find_buckets_of_side(pass, false, smaller);
 	find_met(pass, smaller, mask, masks);
-	find_buckets(pass, true, left_is_larger ? &pass->left : &pass->right);
+	find_buckets_of_side(pass, true, left_is_larger ? &pass->left : &pass->right);
 	sort_side(pass, &pass->left);
 	sort_side(pass, &pass->right);
 }

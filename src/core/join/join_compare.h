@@ -60,7 +60,7 @@ typedef struct Range
 
 /* Returns whether a bucket is met. */
 static inline bool
-is_met(const JoinPass *pass, size_t bucket)
+bucket_is_met(const JoinPass *pass, size_t bucket)
 {
 	return (pass->met[bucket / 64] >> bucket % 64 & 1) != 0;
 }
@@ -71,8 +71,8 @@ bucket_number(const JoinPass *pass, uint32_t bucket)
 {
 	if (pass->met == NULL)
 		return bucket;
-	return !is_met(pass, bucket) ? pass->mets :
-								   pass->met_before[bucket / 64] +
+	return !bucket_is_met(pass, bucket) ? pass->mets :
+										  pass->met_before[bucket / 64] +
 			__builtin_popcountll(pass->met[bucket / 64] & ((UINT64_C(1) << bucket % 64) - 1));
 }
 
