@@ -166,6 +166,24 @@ SELECT * FROM all_ways('SELECT a.id, b.id FROM documents a JOIN documents b ON i
 SELECT * FROM all_ways('SELECT a.id FROM documents a WHERE EXISTS (SELECT FROM documents b WHERE is_within(a.hash, b.hash, 6) AND a.id <> b.id)');
 SELECT * FROM all_ways('SELECT a.id FROM documents a WHERE NOT EXISTS (SELECT FROM documents b WHERE is_within(a.hash, b.hash, 6) AND a.id <> b.id)');
 
+-- A sequential scan seldom finds one of a family of near-duplicates soon, as these are often stored together.
+CREATE TABLE families AS SELECT i AS id, to_minhash(i || (SELECT string_agg(md5(n || ' ' || i / 100), ' ') FROM generate_series(1, 10) n), 64) AS sig
+FROM generate_series(1, 20000) i;
+CREATE INDEX ON families USING neardup (sig);
+ANALYZE families;
+DO $$
+DECLARE
+	family record;
+	plan text;
+BEGIN
+	FOR family IN SELECT sig FROM families WHERE id % 500 = 77 LOOP
+		FOR plan IN EXECUTE format('EXPLAIN (COSTS OFF) SELECT FROM families WHERE is_similar(sig, %L::minhash, 0.8) LIMIT 1', family.sig) LOOP
+			IF plan ~ 'Seq Scan' THEN RAISE NOTICE '%', plan; END IF;
+		END LOOP;
+	END LOOP;
+END $$;
+DROP TABLE families;
+
 -- search_path need not name the extension's schema.
 BEGIN;
 SET LOCAL search_path = pg_catalog;

@@ -41,6 +41,12 @@
 #define MATCH_NS 50.0
 #define ROW_IN_ORDER_NS 2000.0
 
+/*
+ * How likely near-duplicates are to be stored together.  The planner takes rows that match for
+ * scattered over the table, so that a sequential scan soon finds the first of many.
+ */
+#define STORED_TOGETHER 0.5
+
 /* Where the nearest sets of a few are, in SET_DISTANCES. */
 #define NEAR_DISTANCE (SET_DISTANCES / 2)
 
@@ -324,6 +330,8 @@ neardup_costestimate(PlannerInfo *root, IndexPath *path, double loop_count, Cost
 		return;
 	}
 	*startup = cost_of(root, info, price.startup, loop_count);
+	if (path->indexorderbys == NIL)
+		*startup /= 1 + *selectivity * info->tuples * STORED_TOGETHER;
 	*total = cost_of(root, info, price.total, loop_count) +
 		*selectivity * info->tuples * cpu_index_tuple_cost;
 }
