@@ -1,5 +1,6 @@
 -- Measures all methods on the texts of "corpus", and neardup_advise without verdicts and
--- with 30, 60 and 120 judged pairs, as many times as "draws" says.
+-- with 30, 60 and 120 judged pairs, as many times as "draws" says; 60 also with wrong verdicts, and
+-- without asking again.
 
 SET client_min_messages = error;
 SET work_mem = '64MB';
@@ -47,9 +48,11 @@ SELECT measure(35, '`spot 2 3`, frequent words of the texts, idf 0.2 to 0.85', $
 
 SELECT take_advice(0, 1);
 SELECT take_advice(pairs, draw) FROM (VALUES (30), (60), (120)) AS p (pairs), generate_series(1, :draws) AS draw;
+SELECT take_advice(60, draw, wrong, asks_again)
+  FROM (VALUES (0, false), (0.05, false), (0.05, true), (0.1, false), (0.1, true)) AS w (wrong, asks_again), generate_series(1, :draws) AS draw;
 
 INSERT INTO results (number, method, threshold, precision, recall, f1)
 SELECT 40 + judged, CASE judged WHEN 0 THEN 'as `neardup_advise` says, without verdicts' ELSE format('as `neardup_advise` says, %s judged pairs', judged) END,
 	   avg(threshold), avg(precision), avg(recall), avg(f1)
-  FROM advice WHERE corpus = :'corpus' GROUP BY judged;
+  FROM advice WHERE corpus = :'corpus' AND wrong = 0 AND asked_again GROUP BY judged;
 \o

@@ -10,10 +10,11 @@ CREATE TABLE development (corpus text);
 INSERT INTO development VALUES ('en, alone'), ('en, form'), ('en, eight forms'), ('fr, alone'), ('fr, eight forms'), ('ja, form'), ('ja, eight forms'),
 	('pages, text'), ('records, record'), ('records, one-sided'), ('records, persons'), ('revisions, en'), ('descriptions, source'), ('descriptions, revised');
 
-CREATE TABLE losses AS
-SELECT b.corpus, b.f1 AS best, b.method, judged, a.f1, b.f1 - a.f1 AS loss, b.corpus IN (TABLE development) AS developed, b.corpus = 'records, products' AS products
+CREATE TABLE all_losses AS
+SELECT b.corpus, b.f1 AS best, b.method, judged, wrong, asked_again, a.f1, b.f1 - a.f1 AS loss, b.corpus IN (TABLE development) AS developed, b.corpus = 'records, products' AS products
   FROM (SELECT DISTINCT ON (corpus) * FROM results WHERE number < 40 ORDER BY corpus, f1 DESC, number) AS b
-  JOIN (SELECT corpus, judged, avg(f1) AS f1 FROM advice GROUP BY corpus, judged) AS a USING (corpus);
+  JOIN (SELECT corpus, judged, wrong, asked_again, avg(f1) AS f1 FROM advice GROUP BY corpus, judged, wrong, asked_again) AS a USING (corpus);
+CREATE VIEW losses AS SELECT * FROM all_losses WHERE wrong = 0 AND asked_again;
 CREATE TABLE sizes AS
 SELECT corpus, count(*) AS texts, sum(pairs) AS pairs, avg(length(body)) AS characters
   FROM (SELECT *, row_number() OVER (PARTITION BY corpus, label) - 1 AS pairs FROM corpora) AS c GROUP BY corpus;
@@ -31,6 +32,12 @@ SELECT format('| %s | %s | %s | %s |', groups, count(*) / 4,
  WHERE belongs GROUP BY place, groups ORDER BY place;
 
 SELECT '';
+SELECT '| 60 pairs, all corpora but products | loss without asking again | contradictions asked again |';
+SELECT '|---|---:|---:|';
+SELECT format('| %s %% of the verdicts wrong | %s |', wrong * 100, string_agg(shown(loss, 3), ' | ' ORDER BY asked_again))
+  FROM (SELECT wrong, asked_again, avg(loss) AS loss FROM all_losses WHERE judged = 60 AND NOT products GROUP BY wrong, asked_again) AS l GROUP BY wrong ORDER BY wrong;
+
+SELECT '';
 SELECT '| corpus | texts | pairs | best F1 | of | without verdicts | 30 pairs | 60 pairs | 120 pairs | loss at 60 |';
 SELECT '|---|---:|---:|---:|---|---:|---:|---:|---:|---:|';
 SELECT format('| %s | %s | %s | %s | %s | %s | %s |', corpus || CASE WHEN developed THEN '' ELSE ' \*' END, texts, pairs, '**' || shown(best, 3) || '**', method,
@@ -43,7 +50,7 @@ SELECT '';
 SELECT '| judged | expected F1 less F1 | F1 inside the interval of 95 % | draws |';
 SELECT '|---:|---:|---:|---:|';
 SELECT format('| %s | %s | %s %% | %s |', judged, shown(avg(expected - f1), 3), shown(100 * avg((f1 BETWEEN expected_low AND expected_high)::int), 0), count(*))
-  FROM advice WHERE judged > 0 GROUP BY judged ORDER BY judged;
+  FROM advice WHERE judged > 0 AND wrong = 0 AND asked_again GROUP BY judged ORDER BY judged;
 
 SELECT '';
 SELECT '| F1, mean of nine languages | alone | one form | eight forms |';
