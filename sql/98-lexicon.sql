@@ -1,9 +1,9 @@
--- A function that signs texts, weighted by a lexicon of a table's texts.
+-- A function that signs texts, or makes their sets, weighted by a lexicon of a table's texts.
 
 -- The function contains the lexicon, so it is IMMUTABLE: generated columns and indexes may call it.  A
 -- new lexicon is a new function; the statements that sign again by it are printed.
 CREATE PROCEDURE neardup_lexicon_function(relation pg_catalog.regclass, function pg_catalog.name, texts pg_catalog.name DEFAULT 'body', scheme pg_catalog.text DEFAULT 'word 1',
-		entries int DEFAULT 10000, share pg_catalog.float8 DEFAULT 0.05, k int DEFAULT 512, b int DEFAULT 1, trust boolean DEFAULT false)
+		entries int DEFAULT 10000, share pg_catalog.float8 DEFAULT 0.05, k int DEFAULT 512, b int DEFAULT 1, trust boolean DEFAULT false, sets boolean DEFAULT false)
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
@@ -16,8 +16,8 @@ DECLARE
 	lines text;
 BEGIN
 	CALL @extschema@.neardup_find_rows(relation, '{}'::name[], ''::name, '{}'::name[], NULL::text, NULL::regclass, NULL::name, ARRAY[texts], trust, true, found);
-	IF function IS NULL OR texts IS NULL THEN
-		RAISE EXCEPTION '"function" and "texts" must not be null' USING ERRCODE = 'null_value_not_allowed', HINT = 'Write CALL neardup_lexicon_function(''docs'', ''sign_docs'').';
+	IF function IS NULL OR texts IS NULL OR sets IS NULL THEN
+		RAISE EXCEPTION '"function", "texts" and "sets" must not be null' USING ERRCODE = 'null_value_not_allowed', HINT = 'Write CALL neardup_lexicon_function(''docs'', ''sign_docs'').';
 	ELSIF EXISTS (SELECT FROM pg_proc WHERE proname = function AND pronamespace = space) THEN
 		RAISE EXCEPTION 'function "%" exists', function USING ERRCODE = 'duplicate_function', HINT = 'Stored signatures are of its lexicon: give the new one another name.';
 	END IF;
@@ -25,9 +25,11 @@ BEGIN
 	made := @extschema@.lexicon_info(lexicon);
 	-- It is an error if no signature can have this shape.
 	PERFORM @extschema@.to_minhash(''::text, k, b, lexicon);
-	EXECUTE format('CREATE FUNCTION %s.%I(text) RETURNS %s.minhash LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS %L', space, function, '@extschema@',
-		format('BEGIN RETURN %s.to_minhash($1, %s, %s, %L::%1$s.shingle_lexicon); END', '@extschema@', k, b, lexicon));
-	description := format('minhash(%s, %s) of scheme "%s": %s entries, from %s texts', k, b, made.scheme, made.entries, made.documents);
+	EXECUTE format('CREATE FUNCTION %s.%I(text) RETURNS %s.%s LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS %L', space, function, '@extschema@',
+		CASE WHEN sets THEN 'shingles' ELSE 'minhash' END,
+		CASE WHEN sets THEN format('BEGIN RETURN %s.shingles_copies(%1$s.weigh(%1$s.to_shingles($1, %L), %L::%1$s.shingle_lexicon)); END', '@extschema@', scheme, lexicon)
+			ELSE format('BEGIN RETURN %s.to_minhash($1, %s, %s, %L::%1$s.shingle_lexicon); END', '@extschema@', k, b, lexicon) END);
+	description := format('%s of scheme "%s": %s entries, from %s texts', CASE WHEN sets THEN 'sets' ELSE format('minhash(%s, %s)', k, b) END, made.scheme, made.entries, made.documents);
 	EXECUTE format('COMMENT ON FUNCTION %s.%I(text) IS %L', space, function, description || ' of ' || relation);
 
 	-- Columns with signatures of other lexicons.
@@ -88,5 +90,5 @@ BEGIN
 	SELECT string_agg(E'\n' || indent || btrim(regexp_replace(line COLLATE "C", replace(found.unseen, '[', '([[:space:]]|[') || ')+', ' ', 'g')), '' ORDER BY place, name COLLATE "C", step, line COLLATE "C") INTO lines FROM lines;
 	RAISE NOTICE 'function %(text) makes %', regexp_replace(format('%s.%I', space, function), found.unseen, ' ', 'g'), description || coalesce(lines, '');
 END $$;
-COMMENT ON PROCEDURE neardup_lexicon_function(pg_catalog.regclass, pg_catalog.name, pg_catalog.name, pg_catalog.text, int, pg_catalog.float8, int, int, boolean) IS
-	'makes a function that signs texts, weighted by a lexicon of the texts of a table';
+COMMENT ON PROCEDURE neardup_lexicon_function(pg_catalog.regclass, pg_catalog.name, pg_catalog.name, pg_catalog.text, int, pg_catalog.float8, int, int, boolean, boolean) IS
+	'makes a function that signs texts, or makes their sets, weighted by a lexicon of the texts of a table';

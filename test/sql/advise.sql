@@ -100,6 +100,25 @@ FROM (VALUES (1, 'SELECT id, body FROM copies -- and versions', 'SELECT * FROM v
 	(5, 'SELECT * FROM versions', 'SELECT id, id + 1000, true FROM generate_series(1, 20) AS id UNION ALL SELECT id, id + 1, false FROM generate_series(1, 20) AS id'),
 	(6, 'SELECT * FROM versions', NULL), (7, 'TABLE families', 'SELECT id, id + 12, true FROM generate_series(1, 99, 3) AS id UNION ALL SELECT id, id + 1, false FROM generate_series(1, 99, 3) AS id'),
 	(8, 'TABLE families', NULL)) AS q (n, query, judged), LATERAL neardup_advise(query, judged) GROUP BY n ORDER BY n;
+-- What a statement says of new rows finds the same pairs, by an index
+CREATE TABLE docs AS SELECT * FROM texts;
+CREATE FUNCTION pg_temp.searched(statement text) RETURNS bigint LANGUAGE plpgsql SET client_min_messages = warning AS $$
+DECLARE
+	line text;
+	found bigint;
+BEGIN
+	FOREACH line IN ARRAY regexp_match(statement, '/\* New rows:\n(?:(CALL [^\n]*);\n)?(CREATE [^\n]*);\n') LOOP
+		IF line IS NOT NULL THEN EXECUTE line; END IF;
+	END LOOP;
+	ANALYZE docs;
+	EXECUTE 'SELECT count(*) FROM docs AS n, LATERAL (' || replace(substring(statement, '\n(SELECT id FROM docs [^\n]*); \*/$'), '$1', 'n.body') || ') AS f WHERE f.id > n.id' INTO found;
+	EXECUTE 'DROP INDEX ' || (SELECT indexrelid::regclass FROM pg_index WHERE indrelid = 'docs'::regclass);
+	DROP FUNCTION IF EXISTS set_of(text);
+	RETURN found;
+END $$;
+SELECT count(*) AS candidates, count(*) FILTER (WHERE searched <> pairs) AS differ
+FROM neardup_advise('SELECT id, body FROM texts', 'SELECT * FROM verdicts'), pg_temp.searched(statement) AS s (searched);
+DROP TABLE docs;
 -- A pair that is judged twice: where the verdicts differ it is unsure, so it says nothing, and is not drawn again
 SELECT count(*) AS equal FROM neardup_advise('SELECT id, body FROM texts', 'SELECT * FROM verdicts UNION ALL VALUES (1, 50, true), (50, 1, false)') AS a JOIN advice AS b USING (scheme, lexicon, measure, threshold, pairs)
 WHERE abs(a.f1 - b.f1::float8) < 0.02;

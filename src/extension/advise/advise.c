@@ -82,19 +82,52 @@ sets_query(const Statement *call, const Candidate *candidate)
 					scheme, call->schema, set, call->texts);
 }
 
-/* Returns the statement that reports a candidate's pairs. */
+/*
+ * Returns a comment of statements that find what a new text resembles: by an index of sets of a table "docs", whose
+ * answers are those of the pairs.
+ */
+static const char *
+search_of(const Statement *call, const Candidate *candidate, double threshold)
+{
+	const char *scheme = scheme_names[candidate->scheme];
+	const char *of_row = "set_of(body)";
+	const char *of_text = "set_of($1)";
+	const char *learn = "";
+	const char *condition;
+
+	if (candidate->lexicon)
+		learn =
+			psprintf("CALL %sneardup_lexicon_function('docs', 'set_of', 'body', '%s', sets => true);\n",
+					 call->schema, scheme);
+	else
+	{
+		of_row = psprintf("%sto_shingles(body, '%s')", call->schema, scheme);
+		of_text = psprintf("%sto_shingles($1, '%s')", call->schema, scheme);
+	}
+	if (candidate->measure == MEASURE_CONTAINMENT)
+		condition = psprintf("%1$sis_contained(%2$s, %3$s, %4$g) OR %1$sis_contained(%3$s, %2$s, %4$g)",
+							 call->schema, of_text, of_row, threshold);
+	else
+		condition =
+			psprintf("%sis_similar(%s, %s, %g)", call->schema, of_row, of_text, threshold);
+	return psprintf("/* New rows:\n%sCREATE INDEX ON docs USING neardup (%s);\nSELECT id FROM docs WHERE %s; */",
+					learn, of_row, condition);
+}
+
+/* Returns the statement that reports a candidate's pairs, with a comment that says how to search. */
 static const char *
 statement_of(const Statement *call, const Outlook *outlook)
 {
 	const Candidate *candidate = &candidates[outlook->candidate];
 
-	return psprintf("SELECT * FROM %sneardup_pairs(%s, %g%s, equal => 'all'%s%s)", call->schema,
+	return psprintf("SELECT * FROM %sneardup_pairs(%s, %g%s, equal => 'all'%s%s)\n%s", call->schema,
 					quote_literal_cstr(sets_query(call, candidate)), outlook->threshold,
 					call->id_type == INT8OID ?
 						"" :
 						psprintf(", NULL::%s", format_type_be(call->id_type)),
 					candidate->lexicon ? ", multiset => true" : "",
-					candidate->measure == MEASURE_CONTAINMENT ? ", measure => 'containment'" : "");
+					candidate->measure == MEASURE_CONTAINMENT ? ", measure => 'containment'" : "",
+					search_of(call, candidate, outlook->threshold));
 }
 
 /* ---- Rows --------------------------------------------------------------------------- */
