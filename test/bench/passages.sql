@@ -9,12 +9,8 @@ CREATE TABLE timed (id int, ms float8, with_shares float8, found int[]);
 
 -- As in doc/how-to/find-passages.md.
 CREATE FUNCTION passages_of(text) RETURNS TABLE (id int, start int, length int) LANGUAGE sql STABLE AS $$
-	SELECT d.id, a_start, a_length
-	FROM (SELECT DISTINCT docs.id, docs.body
-		FROM generate_series(1, length($1), 1000) AS place,
-			LATERAL (SELECT shingles_mod(to_shingles(substr($1, place, 1500)), 4) AS s OFFSET 0) AS part
-			JOIN docs ON is_contained(s, shingles_mod(to_shingles(body), 4), least(1, 4.0 / greatest(cardinality(s), 1)))) AS d,
-		shared_passages($1, d.body)
+	SELECT id::int, start, length
+	FROM neardup_passages($1, 'SELECT id, body FROM unnest($1) AS part, shingles_mod(part, 4) AS s JOIN docs ON is_contained(s, shingles_mod(to_shingles(body), 4), least(1, 4.0 / greatest(cardinality(s), 1)))')
 $$;
 
 -- The words of the runs that are planted, and the probability that a run is found, by the number of its words.

@@ -105,3 +105,41 @@ WITH runs AS (
 )
 SELECT n, round(p, 3) AS formula, abs(count(*) FILTER (WHERE cardinality(s) >= 4) - 2000 * p) <= 4 * sqrt(2000 * p * (1 - p)) AS observed
 FROM runs JOIN expected USING (n) GROUP BY n, p ORDER BY n;
+
+-- ---- neardup_passages() ----
+\set SHOW_CONTEXT never
+
+-- Texts of 300 words of a language of 400, frequent ones first.  Into each of 40 texts, 100 words of another are put, of
+-- which a share is replaced, left out, or followed by another.
+CREATE FUNCTION pg_temp.chance(VARIADIC int[]) RETURNS float8 LANGUAGE sql IMMUTABLE AS $$SELECT ('x' || left(md5($1::text), 7))::bit(28)::int / 2.0 ^ 28$$;
+CREATE FUNCTION pg_temp.word(VARIADIC int[]) RETURNS text LANGUAGE sql IMMUTABLE AS $$SELECT translate(left(md5('w' || floor(400 * pg_temp.chance(VARIADIC $1) ^ 2)), 6), '0123456789', 'ghijklmnop')$$;
+CREATE TABLE sources AS SELECT id, ARRAY(SELECT pg_temp.word(id, n) FROM generate_series(1, 300) AS n) AS words FROM generate_series(1, 100) AS id;
+CREATE TABLE borrowed AS
+SELECT id, changed, before, passage, before || ' ' || passage || ' ' || after AS body
+FROM sources, unnest('{0,10,20}'::int[]) AS changed,
+	LATERAL (SELECT string_agg(pg_temp.word(-id, n), ' ' ORDER BY n) FILTER (WHERE n <= 200) AS before, string_agg(pg_temp.word(-id, n), ' ' ORDER BY n) FILTER (WHERE n > 200) AS after FROM generate_series(1, 400) AS n) AS r,
+	LATERAL (SELECT string_agg(CASE WHEN pg_temp.chance(id, n, 1) >= changed / 100.0 THEN words[n] WHEN pg_temp.chance(id, n, 2) < 0.25 THEN NULL
+		WHEN pg_temp.chance(id, n, 2) < 0.5 THEN words[n] || ' ' || pg_temp.word(id, n, 3) ELSE pg_temp.word(id, n, 3) END, ' ' ORDER BY n) AS passage FROM generate_series(101, 200) AS n) AS p
+WHERE id <= 40;
+-- What is marked of the passages, of which source, and of the rest
+WITH marked AS (
+	SELECT DISTINCT b.id, changed, p.id = b.id::text AS own, place BETWEEN length(before) + 2 AND length(before) + 1 + length(passage) AS inside, place
+	FROM borrowed AS b, neardup_passages(body, 'SELECT id, array_to_string(words, '' '') FROM sources;') AS p, generate_series(p.start, p.start + p.length - 1) AS place
+)
+SELECT changed, count(*) FILTER (WHERE own AND inside) / passages::float8 > 0.9 AS most, count(*) FILTER (WHERE own AND inside) / passages::float8 > 0.75 AS three_quarters, count(DISTINCT (id, place)) FILTER (WHERE NOT inside) / rest::float8 <= 0.01 AS innocents
+FROM marked JOIN (SELECT changed, sum(length(passage)) AS passages, sum(length(body) - length(passage)) AS rest FROM borrowed GROUP BY changed) AS t USING (changed)
+GROUP BY changed, passages, rest ORDER BY changed;
+-- The same by an index on a sample of the shingles
+CREATE TABLE stories (id uuid, body text);
+INSERT INTO stories SELECT md5(id::text)::uuid, array_to_string(words, ' ') FROM sources;
+CREATE INDEX ON stories USING neardup (shingles_mod(to_shingles(body), 4));
+ANALYZE stories;
+SELECT changed, count(DISTINCT b.id) AS texts, count(DISTINCT b.id) FILTER (WHERE p.id::uuid = md5(b.id::text)::uuid) AS found
+FROM borrowed AS b, neardup_passages(body, 'SELECT id, body FROM unnest($1) AS part, shingles_mod(part, 4) AS s JOIN stories ON is_contained(s, shingles_mod(to_shingles(body), 4), least(1, 4.0 / greatest(cardinality(s), 1)))') AS p
+GROUP BY changed ORDER BY changed;
+-- Words between runs: three at most; no row for NULLs and texts without words
+SELECT substr(body, start, length) FROM (VALUES ('one two three four five A B C six seven eight nine ten eleven'), ('one two three four five A B C D six seven eight nine ten eleven')) AS v (body),
+	neardup_passages(body, 'VALUES (1, ''one two three four five six seven eight nine ten eleven'')');
+SELECT count(*) FROM (SELECT FROM neardup_passages(NULL, 'VALUES (1, ''text'')') UNION ALL SELECT FROM neardup_passages('', 'VALUES (1, ''''), (NULL, NULL)')) AS n;
+SELECT * FROM neardup_passages('one two three four five', 'VALUES (1, ''one two three four five'')', 'three words');
+DROP TABLE sources, borrowed, stories;

@@ -171,7 +171,7 @@ END
 my $use = <<'END';
 SELECT format('SELECT * FROM ext.%I', relname) FROM pg_class JOIN public.members ON objid = oid WHERE relkind = 'v';
 SELECT DISTINCT public.call(p, n) FROM pg_proc p JOIN public.members ON objid = p.oid, generate_series((pronargs - pronargdefaults)::int, pronargs::int) n
-	WHERE prokind = 'f' AND prorettype <> 'trigger'::regtype AND proname !~ '^neardup_(guard$|pairs|clusters|report|status|review|watch|advise|lexicon|common|frequencies)' AND (p.proargnames IS NULL OR p.proargnames[1] <> 'index')
+	WHERE prokind = 'f' AND prorettype <> 'trigger'::regtype AND proname !~ '^neardup_(guard$|pairs|clusters|report|status|review|watch|advise|lexicon|common|frequencies|passages)' AND (p.proargnames IS NULL OR p.proargnames[1] <> 'index')
 	AND public.call(p, n) IS NOT NULL;
 SELECT format('SELECT %s OPERATOR(ext.%s) %s', public.sample(oprleft), oprname, public.sample(oprright)) FROM pg_operator o JOIN public.members ON objid = o.oid;
 SELECT format('SELECT CAST(%s AS %s)', public.sample(castsource), format_type(casttarget, -1)) FROM pg_cast c JOIN public.members ON objid = c.oid;
@@ -213,6 +213,7 @@ my @own = (
 	"CALL ext.neardup_undo('public.docs', 'same_as', 'merged', apply => true)",
 	"CALL ext.neardup_keep_one('public.docs', 0.6::float8, signature => 'sig')",
 	"SELECT * FROM ext.neardup_frequencies('SELECT bag FROM public.docs'::text)",
+	"SELECT * FROM ext.neardup_passages('one two three four five'::text, 'SELECT id, body FROM public.docs'::text)",
 	"SELECT ext.neardup_common_shingles('SELECT body FROM public.docs'::text), ext.neardup_lexicon('SELECT body FROM public.docs'::text)",
 	"SELECT ext.neardup_idf_filter(bag, 'public.frequencies'::regclass, 0::float8, 1::float8), ext.neardup_tfidf_cosine(bag, bag, 'public.frequencies'::regclass) FROM public.docs LIMIT 1",
 	"SELECT * FROM ext.neardup_pairs_to_judge('SELECT id, body FROM public.docs'::text)",

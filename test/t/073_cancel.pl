@@ -118,6 +118,7 @@ my %statement = (
 	'show_weights(text,shingle_lexicon)' => q{SELECT count(*) FROM show_weights((SELECT t FROM long), (SELECT lex FROM long))},
 	'neardup_advise(text,text,double precision,integer)' => q{SELECT count(*) FROM neardup_advise('SELECT g, repeat(''some words '', 20) || g FROM generate_series(1, 3000000) g')},
 	'neardup_pairs_to_judge(text,integer,text,integer)' => q{SELECT count(*) FROM neardup_pairs_to_judge('SELECT g, md5(g::text) || (SELECT string_agg(md5((g % 7 * i)::text), '' '') FROM generate_series(1, 100) i) FROM generate_series(1, 20000) g', sample => 20000)},
+	'neardup_passages(text,text,text,integer)' => q{SELECT count(*) FROM generate_series(1, 100000), neardup_passages('one two three four five six', 'SELECT 1, t FROM long')},
 	'neardup_frequencies(text)' => q{SELECT count(*) FROM neardup_frequencies('SELECT s FROM sets, generate_series(1, 1000)')},
 	'minhash_union_agg(minhash)' => q{SELECT minhash_union_agg(to_minhash(s, 512, 32)) FROM sets, generate_series(1, 100)},
 	'CREATE INDEX' => q{SET max_parallel_maintenance_workers = 0; CREATE INDEX late ON equals USING neardup (sig)},
