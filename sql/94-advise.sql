@@ -19,4 +19,4 @@ CREATE FUNCTION neardup_advise(query pg_catalog.text, judged pg_catalog.text DEF
 	AS 'MODULE_PATHNAME', 'neardup_advise'
 	LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 12;
 COMMENT ON FUNCTION neardup_advise(pg_catalog.text, pg_catalog.text, pg_catalog.float8, int) IS
-	'ways to compare the texts of a query (id, text), best first, as far as judged pairs (a, b, same) tell';
+	'ways to compare the texts of a query (id, text), best first, as far as judged pairs (a, b, same) tell; recall is of duplicates that some candidate ranks high';

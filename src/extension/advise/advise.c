@@ -106,8 +106,8 @@ search_of(const Statement *call, const Candidate *candidate, double threshold)
 	}
 	if (candidate->measure == MEASURE_CONTAINMENT)
 		condition =
-			psprintf("%1$sis_contained(%2$s, %3$s, %4$g) OR %1$sis_contained(%3$s, %2$s, %4$g)",
-					 call->schema, of_text, of_row, threshold);
+			psprintf("%sis_contained(%s, %s, %g) OR %sis_contained(%s, %s, %g)", call->schema,
+					 of_text, of_row, threshold, call->schema, of_row, of_text, threshold);
 	else
 		condition = psprintf("%sis_similar(%s, %s, %g)", call->schema, of_row, of_text, threshold);
 	return psprintf("/* New rows:\n%sCREATE INDEX ON docs USING neardup (%s);\nSELECT id FROM docs WHERE %s; */",
