@@ -110,6 +110,9 @@ search_of(const Statement *call, const Candidate *candidate, double threshold)
 					 of_text, of_row, threshold, call->schema, of_row, of_text, threshold);
 	else
 		condition = psprintf("%sis_similar(%s, %s, %g)", call->schema, of_row, of_text, threshold);
+	/* A name must not end the comment. */
+	if (strchr(call->schema, '*') != NULL)
+		return "";
 	return psprintf("/* New rows:\n%sCREATE INDEX ON docs USING neardup (%s);\nSELECT id FROM docs WHERE %s; */",
 					learn, of_row, condition);
 }
