@@ -10,21 +10,22 @@
 /* Pairs that are collected before they are compared as a whole. */
 #define HITS 256
 
-/* A side, sorted by the buckets of a group. */
+/*
+ * A side, sorted by the buckets of a group.  If buckets have halves, the number of a half is twice
+ * the bucket's number, and one more for the second.
+ */
 typedef struct Sorted
 {
 	const JoinSide *side;
 	uint32_t count;     /* of the documents that are sorted */
 	bool sifted;        /* these are not all */
 	uint32_t *document; /* their numbers, ascending, if the side may be sifted; else NULL */
-	uint32_t
-		*bucket; /* the bucket of each, then its number; with halves twice that, and 1 if lone */
-	uint32_t *order; /* document numbers in bucket order; NULL: all in turn */
-	uint32_t *
-		offset; /* of each bucket by its number, or half a bucket, and the end, for each half again */
-	uint32_t *used;   /* buckets that hold documents, ascending */
-	uint32_t *tile;   /* where each tile starts in used, and the end */
-	uint64_t *prefix; /* shape.words of each document, in bucket order */
+	uint32_t *bucket;   /* the bucket of each, and later the number of the bucket or half */
+	uint32_t *order;    /* document numbers in bucket order; NULL: all in turn */
+	uint32_t *offset;   /* by the number of a bucket or half, and one end for each half */
+	uint32_t *used;     /* buckets that hold documents, ascending */
+	uint32_t *tile;     /* where each tile starts in used, and the end */
+	uint64_t *prefix;   /* shape.words of each document, in bucket order */
 } Sorted;
 
 /* The state of a join, which goes from group to group. */

@@ -67,12 +67,19 @@ texts_of(const Corpus *corpus)
 							  texts;
 }
 
+/* Returns the call that makes the set of a text, by the scheme of a candidate. */
+static const char *
+candidate_set(const Statement *call, const Candidate *candidate, const char *text)
+{
+	return psprintf("%sto_shingles(%s, '%s')", call->schema, text, scheme_names[candidate->scheme]);
+}
+
 /* Returns the query of ids and the sets that a candidate compares. */
 static const char *
 sets_query(const Statement *call, const Candidate *candidate)
 {
 	const char *scheme = scheme_names[candidate->scheme];
-	const char *set = psprintf("%sto_shingles(body, '%s')", call->schema, scheme);
+	const char *set = candidate_set(call, candidate, "body");
 
 	if (!candidate->lexicon)
 		return psprintf("SELECT id, %s FROM %s", set, call->texts);
@@ -83,26 +90,28 @@ sets_query(const Statement *call, const Candidate *candidate)
 }
 
 /*
- * Returns a comment of statements that find what a new text resembles: by an index of sets of a table "docs", whose
- * answers are those of the pairs.
+ * Returns a comment with statements that find what a new text resembles: by an index of the sets
+ * of a table "docs", which gives the same answers as the pairs.  It is empty if the name of the
+ * schema could end the comment.
  */
 static const char *
 search_of(const Statement *call, const Candidate *candidate, double threshold)
 {
-	const char *scheme = scheme_names[candidate->scheme];
 	const char *of_row = "set_of(body)";
 	const char *of_text = "set_of($1)";
 	const char *learn = "";
 	const char *condition;
 
+	if (strchr(call->schema, '*') != NULL)
+		return "";
 	if (candidate->lexicon)
 		learn =
 			psprintf("CALL %sneardup_lexicon_function('docs', 'set_of', 'body', '%s', sets => true);\n",
-					 call->schema, scheme);
+					 call->schema, scheme_names[candidate->scheme]);
 	else
 	{
-		of_row = psprintf("%sto_shingles(body, '%s')", call->schema, scheme);
-		of_text = psprintf("%sto_shingles($1, '%s')", call->schema, scheme);
+		of_row = candidate_set(call, candidate, "body");
+		of_text = candidate_set(call, candidate, "$1");
 	}
 	if (candidate->measure == MEASURE_CONTAINMENT)
 		condition =
@@ -110,9 +119,6 @@ search_of(const Statement *call, const Candidate *candidate, double threshold)
 					 of_text, of_row, threshold, call->schema, of_row, of_text, threshold);
 	else
 		condition = psprintf("%sis_similar(%s, %s, %g)", call->schema, of_row, of_text, threshold);
-	/* A name must not end the comment. */
-	if (strchr(call->schema, '*') != NULL)
-		return "";
 	return psprintf("/* New rows:\n%sCREATE INDEX ON docs USING neardup (%s);\nSELECT id FROM docs WHERE %s; */",
 					learn, of_row, condition);
 }
@@ -283,8 +289,7 @@ neardup_advise(PG_FUNCTION_ARGS)
 	call.id_type = pairs.corpus->ids.type;
 	if (pairs.count == 0)
 		return (Datum) 0;
-	if (pairs.judged_count > 0)
-		report_contradictions(&pairs);
+	report_contradictions(&pairs);
 	if (pairs.corpus->verdicts != NULL && !check_kinds(&pairs))
 		return (Datum) 0;
 	if (pairs.judged_count > 0)

@@ -42,8 +42,8 @@
 #define ROW_IN_ORDER_NS 2000.0
 
 /*
- * How likely near-duplicates are to be stored together.  The planner takes rows that match for
- * scattered over the table, so that a sequential scan soon finds the first of many.
+ * How likely near-duplicates are to be stored together.  The planner assumes that rows that match
+ * are scattered over the table, so that a sequential scan soon finds the first of many.
  */
 #define STORED_TOGETHER 0.5
 
