@@ -116,7 +116,7 @@ BEGIN
 		  FROM (SELECT count(*)::float8 AS reported, count(*) FILTER (WHERE x.label = y.label)::float8 AS good
 				  FROM (%s) AS p JOIN documents x ON x.id = split_part(p.a, ''.'', 1)::int JOIN documents y ON y.id = split_part(p.b, ''.'', 1)::int) AS r,
 			   (SELECT count(*) AS wanted FROM documents a JOIN documents b USING (label) WHERE a.id < b.id) AS w',
-		coalesce(first.statement, 'SELECT  AS a,  AS b WHERE false'))
+		coalesce(first.statement, 'SELECT NULL::text AS a, NULL::text AS b WHERE false'))
 	USING pairs, draw, first.scheme, first.lexicon, first.measure, first.threshold, first.f1, first.f1_low, first.f1_high, wrong, asks_again;
 END $$;
 
