@@ -1,7 +1,7 @@
 -- Pairs and clusters of near-duplicates of a whole table.
 
--- Two functions each: one with id_type anyelement DEFAULT NULL::bigint does not do, since PostgreSQL finds the types
--- of the columns from the arguments as they are written, before named ones and defaults are in their places.
+-- Each is two functions.  One, with id_type anyelement DEFAULT NULL::bigint, would not do: PostgreSQL derives the types of
+-- the columns from the arguments as written, before it puts named arguments and defaults in their places.
 CREATE FUNCTION neardup_pairs(query pg_catalog.text, threshold pg_catalog.float8, multiset boolean DEFAULT false,
 		against pg_catalog.text DEFAULT NULL, equal pg_catalog.text DEFAULT 'first', contained pg_catalog.float8 DEFAULT NULL,
 		recall pg_catalog.float8 DEFAULT 1.0, measure pg_catalog.text DEFAULT 'resemblance',
