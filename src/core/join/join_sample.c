@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "join/prefixes.h"
 #include "sketch/symbols.h"
 
 /* Right documents with which each left one is compared symbol by symbol. */
@@ -118,20 +119,34 @@ arrange_prefix(const Arrangement *arrangement, const uint8_t *packed, int b, int
 			<< i % in_word * b;
 }
 
-typedef uint64_t Prefix[JOIN_PREFIX_WORDS];
-
+/* Makes the prefixes of documents, of `words` words each. */
 static void
 make_prefixes(const SymbolJoin *join, const Arrangement *arrangement,
-			  const uint8_t *const *document, int count, Prefix *prefix)
+			  const uint8_t *const *document, int count, int words, uint64_t *prefix)
 {
-	size_t bytes = Min(JOIN_STRIDE(join->k, join->b), sizeof(Prefix));
-
-	memset(prefix, 0, count * sizeof(Prefix));
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < count; i++, prefix += words)
 		if (arrangement != NULL)
-			arrange_prefix(arrangement, document[i], join->b, JOIN_PREFIX_WORDS, prefix[i]);
+			arrange_prefix(arrangement, document[i], join->b, words, prefix);
 		else
-			memcpy(prefix[i], document[i], bytes);
+			memcpy(prefix, document[i], words * sizeof(uint64_t));
+}
+
+/* Returns how many pairs of left prefixes with a run of at most 64 right ones are within h. */
+static int
+count_within(const PrefixShape *shape, const uint64_t *left, int lefts, const PrefixRun *right)
+{
+	PrefixMatch match[PREFIXES_AT_ONCE];
+	int within = 0;
+
+	for (int i = 0; i < lefts; i += PREFIXES_AT_ONCE)
+	{
+		int count = Min(lefts - i, PREFIXES_AT_ONCE);
+
+		prefixes_compare(shape, left + i * shape->words, count, right, match);
+		for (int j = 0; j < count; j++)
+			within += __builtin_popcountll(match[j].bits[0] << (64 - right->documents));
+	}
+	return within;
 }
 
 /*
@@ -142,24 +157,26 @@ void
 sample_shares(const SymbolJoin *join, const JoinSample *sample, const Arrangement *arrangement,
 			  int h, double share[JOIN_PREFIX_WORDS + 1])
 {
-	int within[JOIN_PREFIX_WORDS + 1] = {0};
-	Prefix left[SAMPLE];
-	Prefix right[SAMPLE];
+	int most = (int) Min(JOIN_STRIDE(join->k, join->b) / 8, JOIN_PREFIX_WORDS);
+	PrefixShape shape = {.words = most, .b = join->b, .h = h};
+	uint64_t prefix[SAMPLE * JOIN_PREFIX_WORDS];
+	int within = sample->lefts * sample->rights;
+	PrefixRun right;
 
-	make_prefixes(join, arrangement, sample->left, sample->lefts, left);
-	make_prefixes(join, arrangement, sample->right, sample->rights, right);
-	for (int i = 0; i < sample->lefts; i++)
-		for (int j = sample_first(sample, i); j < sample->rights; j++)
-		{
-			int distance = 0;
-
-			for (int w = 0; w < JOIN_PREFIX_WORDS; w++)
-			{
-				distance += count_symbols(left[i][w] ^ right[j][w], join->b);
-				within[w + 1] += distance <= h;
-			}
-		}
+	make_prefixes(join, arrangement, sample->right, sample->rights, most, prefix);
+	prefixes_load(&shape, prefix, sample->rights, &right);
 	share[0] = 1;
-	for (int w = 1; w <= JOIN_PREFIX_WORDS; w++)
-		share[w] = (double) within[w] / Max(sample_pairs(sample), 1);
+	for (int words = 1; words <= JOIN_PREFIX_WORDS; words++)
+	{
+		/* Pairs that differ in more symbols differ so in more words, too. */
+		if (words <= most && within > 0)
+		{
+			shape.words = words;
+			make_prefixes(join, arrangement, sample->left, sample->lefts, words, prefix);
+			within = count_within(&shape, prefix, sample->lefts, &right);
+			if (sample->self)
+				within = (within - sample->lefts) / 2;
+		}
+		share[words] = (double) within / Max(sample_pairs(sample), 1);
+	}
 }
