@@ -6,6 +6,7 @@
 
 #include "bags.h"
 #include "base/forest.h"
+#include "join/documents.h"
 #include "join/edges.h"
 #include "join/pairs.h"
 #include "random.h"
@@ -70,7 +71,7 @@ similarity_of(const Rows *rows, const PairOptions *options, const SignatureHeade
 {
 	if (rows->class != NULL && rows->class[a] != rows->class[b])
 		return -1;
-	if (rows->sets)
+	if (rows->sets || options->evidence)
 		return bag_similarity(rows->bag + a, rows->bag + b, options->measure, options->multiset);
 	return signature_similarity(shape,
 								symbol_distance(rows->symbols + a * rows->stride,
@@ -92,6 +93,8 @@ add_rows(const Rows *rows, const PairOptions *options, const SignatureHeader *sh
 			row.bag = rows->bag + i;
 		else
 			row.symbols = rows->symbols + i * rows->stride;
+		if (options->evidence)
+			row.evidence = rows->bag + i;
 		documents_add(documents, &row);
 	}
 	documents_done(documents);
@@ -271,6 +274,112 @@ chains_are_connected(void)
 	free_rows(&rows);
 }
 
+/* A PairSink for a pair of two lists, which are the even and the odd documents. */
+static bool
+note_across(void *state, uint32_t a, uint32_t b, double similarity)
+{
+	Found *found = state;
+
+	found->wrong += a % 2 != 0 || b % 2 != 1;
+	return note_pair(state, Min(a, b), Max(a, b), similarity);
+}
+
+/* Joins documents by their evidence: all of them, and the even ones with the odd ones. */
+static void
+check_evidence(Documents *documents, const Rows *rows, const PairOptions *options)
+{
+	Found right = all_with_all(rows, documents, options);
+	Found within[3];
+	uint32_t *doc = malloc((documents->count + 1) * sizeof(uint32_t));
+	uint32_t half = (documents->count + 1) / 2;
+	DocumentList all = all_documents(documents);
+	DocumentList even = {documents, doc, half};
+	DocumentList odd = {documents, doc + half, documents->count - half};
+
+	for (uint32_t i = 0; i < documents->count; i++)
+		doc[i % 2 * half + i / 2] = i;
+	for (int i = 0; i < 3; i++)
+		within[i] = (Found){.rows = rows, .documents = documents, .options = options};
+	CHECK(join_evidence(&all, &all, UINT64_MAX, note_pair, &within[0]));
+	CHECK_MSG(within[0].wrong == 0 && within[0].pairs == right.pairs && within[0].sum == right.sum,
+			  "%lu of %lu pairs, %lu wrong", within[0].pairs, right.pairs, within[0].wrong);
+	CHECK(join_evidence(&even, &odd, UINT64_MAX, note_across, &within[0]));
+	CHECK(join_evidence(&even, &even, UINT64_MAX, note_pair, &within[1]));
+	CHECK(join_evidence(&odd, &odd, UINT64_MAX, note_pair, &within[2]));
+	CHECK(within[0].pairs + within[1].pairs + within[2].pairs == 2 * right.pairs);
+	CHECK(within[0].sum + within[1].sum + within[2].sum == 2 * right.sum);
+	CHECK(within[0].wrong + within[1].wrong + within[2].wrong == 0);
+	free(doc);
+}
+
+/* Texts whose signatures are equal, as those of a form nearly are, are joined by their evidence. */
+static void
+evidence_is_joined(uint32_t count, uint32_t families, size_t memory)
+{
+	Rows rows = make_rows(count, false, families, false);
+	PairStats stats = {0};
+	PairOptions options = {.threshold = 0.8,
+						   .recall = 1,
+						   .evidence = true,
+						   .multiset = count % 2 == 0,
+						   .memory = memory,
+						   .sides = 1,
+						   .stats = &stats};
+	SignatureHeader shape = signature_header(SIGNATURE_MINHASH, rows.k, 1, 0);
+	size_t before = host_memory;
+	Documents *documents;
+	DocumentList all;
+
+	memset(rows.symbols, 0, rows.count * rows.stride);
+	documents = add_rows(&rows, &options, &shape);
+	all = all_documents(documents);
+	check_evidence(documents, &rows, &options);
+	CHECK(evidence_joins(&all, &all, 1e12));
+	CHECK(!evidence_joins(&all, &all, 1e6));
+	options.contained = 0.9;
+	CHECK(!evidence_joins(&all, &all, 1e12));
+	documents_end(documents);
+	CHECK_MSG(host_memory == before, "%ld bytes are not freed", (long) (host_memory - before));
+	free_rows(&rows);
+}
+
+/* Sets of which none has an element that few have are no help: their lists cost more than signatures. */
+static void
+common_elements_are_no_help(void)
+{
+	Rows rows = make_rows(2000, false, 1, false);
+	PairStats stats = {0};
+	PairOptions options = {.threshold = 0.5,
+						   .recall = 1,
+						   .evidence = true,
+						   .memory = SIZE_MAX,
+						   .sides = 1,
+						   .stats = &stats};
+	SignatureHeader shape = signature_header(SIGNATURE_MINHASH, rows.k, 1, 0);
+	Documents *documents;
+	DocumentList all;
+
+	for (uint32_t i = 0; i < rows.count; i++)
+	{
+		uint64_t hash[20];
+
+		for (int w = 0; w < 20; w++)
+			hash[w] = random_below(40);
+		bag_free(rows.bag + i);
+		rows.bag[i] = bag_of(hash, 20);
+	}
+	documents = add_rows(&rows, &options, &shape);
+	all = all_documents(documents);
+	all.count *= 100; /* only prices look at it */
+	all.doc = calloc(all.count, sizeof(uint32_t));
+	for (uint32_t i = 0; i < all.count; i++)
+		((uint32_t *) all.doc)[i] = i % documents->count;
+	CHECK(!evidence_joins(&all, &all, 0.3 * all.count * all.count / 2));
+	free((void *) all.doc);
+	documents_end(documents);
+	free_rows(&rows);
+}
+
 /* An EdgeSink. */
 static bool
 note_edge(void *state, const LongEdge *edge)
@@ -313,6 +422,10 @@ main(void)
 	rows_are_compared(1601, 500);
 	rows_are_compared(1600, 3);
 	chains_are_connected();
+	evidence_is_joined(1, 1, SIZE_MAX);
+	evidence_is_joined(1200, 400, SIZE_MAX);
+	evidence_is_joined(1201, 30, 1 << 18);
+	common_elements_are_no_help();
 	edges_are_sorted(0, 5000, 0);
 	edges_are_sorted(999, 5000, 999);
 	edges_are_sorted(30000, 1, 30000);

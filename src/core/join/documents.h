@@ -92,6 +92,15 @@ extern Bag documents_evidence(const Documents *documents, uint32_t document, voi
 extern double evidence_similarity(const Documents *left, uint32_t a, const Documents *right,
 								  uint32_t b);
 
+/* Frees evidence, or the copy that has its arrays. */
+static inline void
+evidence_free(Bag *bag, void *copy)
+{
+	if (copy == NULL)
+		bag_free(bag);
+	host_free(copy);
+}
+
 /* Do the frequencies of evidence count?  They do for the signatures of weighted sets. */
 static inline bool
 evidence_weighs(const Documents *documents)
@@ -107,5 +116,11 @@ extern int candidate_radius(const PairOptions *options, const SignatureHeader *s
 extern Judge *judge_begin(const DocumentList *left, const DocumentList *right, size_t memory);
 extern bool judge_pair(Judge *judge, uint32_t a, uint32_t b, double *similarity);
 extern void judge_end(Judge *judge);
+
+/* ---- Documents joined by their evidence (evidence_join.c) ------------------ */
+
+extern bool evidence_joins(const DocumentList *left, const DocumentList *right, double cost);
+extern bool join_evidence(const DocumentList *left, const DocumentList *right, uint64_t most,
+						  PairSink sink, void *state);
 
 #endif

@@ -67,14 +67,6 @@ compare(const Documents *documents, const Bag *x, const Bag *y, Measure measure)
 
 /* ---- Two documents --------------------------------------------------------- */
 
-static void
-free_set(Bag *bag, void *copy)
-{
-	if (copy == NULL)
-		bag_free(bag);
-	host_free(copy);
-}
-
 /* Returns the similarity of two documents by their evidence; of one list the second would go. */
 double
 evidence_similarity(const Documents *left, uint32_t a, const Documents *right, uint32_t b)
@@ -85,8 +77,8 @@ evidence_similarity(const Documents *left, uint32_t a, const Documents *right, u
 	double similarity =
 		compare(left, &x, &y, measure_of(left->options, left == right, left == right));
 
-	free_set(&x, copy[0]);
-	free_set(&y, copy[1]);
+	evidence_free(&x, copy[0]);
+	evidence_free(&y, copy[1]);
 	return similarity;
 }
 
@@ -125,7 +117,7 @@ drop(Judge *judge, KeptSet *set)
 	if (set->documents == NULL)
 		return;
 	judge->bytes -= bytes_of(&set->bag);
-	free_set(&set->bag, set->copy);
+	evidence_free(&set->bag, set->copy);
 	set->documents = NULL;
 }
 

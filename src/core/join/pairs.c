@@ -640,6 +640,7 @@ join_lists(const DocumentList *left, const DocumentList *right, uint64_t most, P
 {
 	Taker taker = {.left = left, .right = right, .sink = sink, .state = state};
 	Inside *inside;
+	bool by_evidence;
 
 	if (left->count == 0 || right->count == 0)
 		return true;
@@ -652,16 +653,20 @@ join_lists(const DocumentList *left, const DocumentList *right, uint64_t most, P
 	inside->join.most = most;
 	inside->judges =
 		inside->options->evidence && inside->options->read_set != NULL && !left->unjudged;
-	if (inside->options->evidence && !inside->judges && !left->unjudged)
-		taker.judge = judge_begin(left, right, inside->join.memory);
 	inside->kind = (left->documents->sets ? 2 : 0) + (needs_files(inside) ? 1 : 0);
 	pair_kinds[inside->kind].begin(inside);
-	run_join(&inside->join, &taker);
+	by_evidence = evidence_joins(left, right, inside->join.cost);
+	if (!by_evidence)
+	{
+		if (inside->options->evidence && !inside->judges && !left->unjudged)
+			taker.judge = judge_begin(left, right, inside->join.memory);
+		run_join(&inside->join, &taker);
+		judge_end(taker.judge);
+		inside->options->stats->joins++;
+	}
 	pair_kinds[inside->kind].end(inside);
-	judge_end(taker.judge);
-	inside->options->stats->joins++;
 	host_free(inside);
-	return !taker.stopped;
+	return by_evidence ? join_evidence(left, right, most, sink, state) : !taker.stopped;
 }
 
 /*

@@ -37,15 +37,15 @@ typedef struct Keepers
 	uint64_t *row;    /* of each number */
 	uint32_t *parent; /* of each number: one that it equals */
 	size_t parent_room;
-	uint64_t *root; /* of each number: the first row of those that are equal */
-	Edges read;     /* all edges of rows that are not equal */
-	Edges pairs;    /* by the later row */
+	uint64_t *root;                /* of each number: the first row of those that are equal */
+	Edges read;                    /* all edges of rows that are not equal */
+	Edges pairs;                   /* by the later row */
 	LongEdge waiting[FETCH_AHEAD]; /* pairs that are not decided yet */
 	uint64_t taken;                /* pairs */
-	Edges found;    /* from a row to keepers, and to rows that equal it: FOUND() */
-	Edges answers;  /* from a row to its keeper, maybe several times */
-	LongEdge best;  /* the best of a row's keepers so far; NO_LONG_ROW if there is none */
-	bool answered;  /* that row has its answer */
+	Edges found;                   /* from a row to keepers, and to rows that equal it: FOUND() */
+	Edges answers;                 /* from a row to its keeper, maybe several times */
+	LongEdge best; /* the best of a row's keepers so far; NO_LONG_ROW if there is none */
+	bool answered; /* that row has its answer */
 	neardup_edge out[STEP];
 	size_t count; /* of out */
 	neardup_take_edges take;
@@ -164,7 +164,7 @@ decide(Keepers *keepers, const LongEdge *edge)
 
 /* An EdgeSink for the pairs, by the later row: decides when the bit of the earlier one is fetched. */
 static bool
-take_pair(void *state, const LongEdge *edge)
+take_known_pair(void *state, const LongEdge *edge)
 {
 	Keepers *keepers = state;
 	LongEdge *waiting = keepers->waiting + keepers->taken % FETCH_AHEAD;
@@ -244,8 +244,7 @@ keepers_choose(void *state, const LongEdge *edge)
 		answer_row(keepers);
 	if ((edge->first & 1) != 0)
 		answer_equal(keepers, other);
-	else if (!keepers->nearest ||
-			 (is_member(keepers, edge->second) && !is_member(keepers, other)))
+	else if (!keepers->nearest || (is_member(keepers, edge->second) && !is_member(keepers, other)))
 		keepers_offer(keepers, &(LongEdge){edge->second, other, edge->similarity});
 	return true;
 }
@@ -349,7 +348,7 @@ neardup_keepers(neardup_session *session, neardup_next_edges next, neardup_take_
 	read_edges(keepers, next, state);
 	find_first_equals(keepers);
 	edges_give(&keepers->read, take_first_equals, keepers);
-	edges_give(&keepers->pairs, take_pair, keepers);
+	edges_give(&keepers->pairs, take_known_pair, keepers);
 	decide_last(keepers);
 	add_equals(keepers);
 	begin_row(keepers, NO_LONG_ROW);

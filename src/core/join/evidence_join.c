@@ -1,0 +1,200 @@
+/*
+ * evidence_join.c: documents joined by their evidence alone.
+ *
+ * Signatures of texts that share a form are all near each other, so that each is compared with
+ * each.  Their sets are not: the elements that few of them have tell them apart.  Then the sets are
+ * made, and joined, which finds the pairs that they would judge to be similar, and misses none.
+ */
+#include <math.h>
+
+#include "join/documents.h"
+#include "join/set_plan.h"
+
+/* Joins of signatures that cost less, in nanoseconds, are not worth a look at sets. */
+#define COST_LOOKED_AT 1e9
+
+/* Sets must be cheaper by this factor, since a sample is a guess. */
+#define SETS_GAIN 2.0
+
+/* Nanoseconds to make, sort and join an element, in memory and by way of files. */
+#define COST_IN_MEMORY 100.0
+#define COST_IN_FILES 300.0
+
+/* Sets of each list that are looked at. */
+#define SAMPLE_SETS 256
+
+/* Some sets of a list, at equal distances. */
+typedef struct SampledSets
+{
+	Bag bag[SAMPLE_SETS];
+	void *copy[SAMPLE_SETS];
+	uint32_t count;
+	uint64_t elements;
+} SampledSets;
+
+/* ---- Costs ------------------------------------------------------------------ */
+
+static void
+sample_sets(const DocumentList *list, SampledSets *sample)
+{
+	sample->count = Min(list->count, SAMPLE_SETS);
+	sample->elements = 0;
+	for (uint32_t i = 0; i < sample->count; i++)
+	{
+		uint32_t place = (uint64_t) i * list->count / sample->count;
+
+		host_check_interrupts();
+		sample->bag[i] =
+			documents_evidence(list->documents, list_at(list, place), &sample->copy[i]);
+		sample->elements += sample->bag[i].count;
+	}
+}
+
+static void
+free_sample(SampledSets *sample)
+{
+	for (uint32_t i = 0; i < sample->count; i++)
+		evidence_free(&sample->bag[i], sample->copy[i]);
+}
+
+/* Returns a join of the sets of documents, without the sets. */
+static SetJoin
+set_join_of(const Documents *documents)
+{
+	const PairOptions *options = documents->options;
+
+	return (SetJoin){.threshold = options->threshold,
+					 .weighted = evidence_weighs(documents),
+					 .measure = options->measure};
+}
+
+/* Returns what it costs to read the lists of sets that are like a sample, in nanoseconds. */
+static double
+cost_of_lists(const DocumentList *left, const DocumentList *right, const SampledSets sample[2])
+{
+	bool two = left != right;
+	SetJoin join = set_join_of(left->documents);
+	double scale =
+		(double) left->count / Max(sample[0].count, 1) * right->count / Max(sample[two].count, 1);
+	SetPlan plan;
+	double cost;
+
+	join.left = sample[0].bag;
+	join.left_count = sample[0].count;
+	join.right = two ? sample[1].bag : NULL;
+	join.right_count = two ? sample[1].count : 0;
+	if (!set_plan(&join, &plan))
+		return INFINITY;
+	cost = plan.cost * scale;
+	set_plan_free(&plan);
+	return cost;
+}
+
+/* Returns what it costs to join two lists, or one that is given twice, by their evidence. */
+static double
+cost_of_sets(const DocumentList *left, const DocumentList *right)
+{
+	SampledSets *sample = host_alloc(2 * sizeof(SampledSets));
+	const DocumentList *list[2] = {left, right};
+	double elements = 0;
+	double cost;
+
+	for (int i = 0; i <= (left != right); i++)
+	{
+		sample_sets(list[i], &sample[i]);
+		elements += (double) sample[i].elements / Max(sample[i].count, 1) * list[i]->count;
+	}
+	cost = cost_of_lists(left, right, sample) +
+		elements *
+			(elements * SET_BYTES > DOCUMENT_MEMORY(left->documents->options) ? COST_IN_FILES :
+																				COST_IN_MEMORY);
+	for (int i = 0; i <= (left != right); i++)
+		free_sample(&sample[i]);
+	host_free(sample);
+	return cost;
+}
+
+/*
+ * Returns whether two lists, or one that is given twice, should be joined by their evidence.  cost is
+ * that of joining their signatures, in nanoseconds.
+ */
+bool
+evidence_joins(const DocumentList *left, const DocumentList *right, double cost)
+{
+	const PairOptions *options = left->documents->options;
+
+	return options->evidence && options->contained == 0 && cost > COST_LOOKED_AT &&
+		cost_of_sets(left, right) * SETS_GAIN < cost;
+}
+
+/* ---- Joining ---------------------------------------------------------------- */
+
+/* Makes documents of the evidence of a list; their rows are its places. */
+static Documents *
+make_sets(const DocumentList *list, const PairOptions *options)
+{
+	Documents *sets = documents_begin(options, true, false);
+
+	for (uint32_t i = 0; i < list->count; i++)
+	{
+		void *copy;
+		Bag bag = documents_evidence(list->documents, list_at(list, i), &copy);
+
+		host_check_interrupts();
+		documents_add(sets, &(DocumentRow){.alone = true, .bag = &bag});
+		evidence_free(&bag, copy);
+	}
+	documents_done(sets);
+	return sets;
+}
+
+/* Who takes the pairs of sets. */
+typedef struct SetTaker
+{
+	const DocumentList *left;
+	const DocumentList *right;
+	const Documents *sets[2];
+	PairSink sink;
+	void *state;
+} SetTaker;
+
+/* A PairSink for documents of sets. */
+static bool
+take_sets(void *state, uint32_t a, uint32_t b, double similarity)
+{
+	const SetTaker *taker = state;
+
+	return taker->sink(taker->state, list_at(taker->left, taker->sets[0]->first[a]),
+					   list_at(taker->right, taker->sets[1]->first[b]), similarity);
+}
+
+/* Joins two lists, or one that is given twice, by their evidence, as join_lists() does. */
+bool
+join_evidence(const DocumentList *left, const DocumentList *right, uint64_t most, PairSink sink,
+			  void *state)
+{
+	PairOptions options = *left->documents->options;
+	DocumentList list[2];
+	SetTaker taker = {.left = left, .right = right, .sink = sink, .state = state};
+	bool two = left != right;
+	Documents *sets[2];
+	bool goes_on;
+
+	options.evidence = false;
+	options.read_set = NULL;
+	options.multiset = evidence_weighs(left->documents);
+	for (int i = 0; i <= two; i++)
+	{
+		sets[i] = make_sets(i == 0 ? left : right, &options);
+		list[i] = all_documents(sets[i]);
+	}
+	/* A set that is empty is no document, so that documents are not the places that have labels. */
+	if (sets[0]->count == left->count)
+		list[0].labels = left->labels;
+	taker.sets[0] = sets[0];
+	taker.sets[1] = sets[two];
+	goes_on = join_lists(&list[0], &list[two], most, take_sets, &taker);
+	for (int i = 0; i <= two; i++)
+		documents_end(sets[i]);
+	return goes_on;
+}
