@@ -140,7 +140,7 @@ measure_libraries()
 	peers_sql -f "$LIBRARIES/summary.sql" -f "$PEERS/summary.sql"
 	write_peers texts "$csv"
 	note_fact numpy "$(python3 -c 'import numpy; print(numpy.__version__)' 2>/dev/null || true)"
-	"$HERE/report" --print libraries,library-lookups "$csv"
+	"$HERE/report/report" --print libraries,library-lookups "$csv"
 	say "checking"
 	peers_sql -F $'\n' -f "$LIBRARIES/check.sql" -f "$PEERS/truth-check.sql" >"$DIR/checks"
 	show_checks

@@ -1,7 +1,7 @@
 # run.sh: neardup beside its alternatives, on the same texts in one run.  Sourced by run.
 #
 # What sessions of psql add to the tables of harness.sql is written as CSV at the end, and
-# test/bench/report prints tables of it.  A peer that the machine lacks is skipped.
+# report/report prints tables of it.  A peer that the machine lacks is skipped.
 
 PEERS=$HERE/peers
 PEERS_ROWS=${NEARDUP_BENCH_ROWS:-}
@@ -30,9 +30,6 @@ if [ -n "${NEARDUP_BENCH_QUICK:-}" ]; then
 fi
 # For each point of a curve.
 PEERS_CURVE_SECONDS=$(awk -v s="$PEERS_SECONDS" 'BEGIN { print s / 15 }')
-
-source "$PEERS/maintenance.sh"
-source "$PEERS/curves.sh"
 
 peers_sql()
 {
@@ -295,7 +292,7 @@ measure_peers()
 	note_extensions
 	note_fact numpy "$(python3 -c 'import numpy; print(numpy.__version__)' 2>/dev/null || true)"
 	note_fact "seconds for searches" "$PEERS_SECONDS"
-	"$HERE/report" --print texts,search,nearest,build,changes,sessions,pairs,simhash,notes "$(peers_file peers)"
+	"$HERE/report/report" --print texts,search,nearest,build,changes,sessions,pairs,simhash,notes "$(peers_file peers)"
 	show_checks
 	say "answers agree; the figures are in $(results)"
 }

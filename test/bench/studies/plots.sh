@@ -6,6 +6,6 @@ measure_plots()
 	"$TOP/test/demo/gather" "$DIR"
 	fresh_database
 	say "computing plots"
-	(cd "$(results)" && sql -f "$HERE/plots.sql" <"$DIR/documents.copy")
+	(cd "$(results)" && sql -f "$HERE/studies/plots.sql" <"$DIR/documents.copy")
 	say "the figures are in $(results)"
 }

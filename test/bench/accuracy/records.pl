@@ -1,7 +1,7 @@
-# accuracy-records.pl: prints records of packages as rows for COPY
+# records.pl: prints records of packages as rows for COPY
 # (site, label, kind, body).
 #
-#   perl accuracy-records.pl NUMBER OLD=FILE NEW=FILE DESCRIPTIONS
+#   perl records.pl NUMBER OLD=FILE NEW=FILE DESCRIPTIONS
 #
 # OLD and NEW are two releases, and FILE is the list of their packages.  DESCRIPTIONS has
 # the long descriptions of the new release.  A site is a release, and a label is the name of

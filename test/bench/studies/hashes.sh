@@ -5,7 +5,7 @@ measure_hash()
 {
 	make_fingerprints hash "$3" "$5"
 	say "measuring $5 rows of $1"
-	sql -v what="$1" -v type="$2" -v distance="$4" -v rows="$5" -f "$HERE/hashes.sql"
+	sql -v what="$1" -v type="$2" -v distance="$4" -v rows="$5" -f "$HERE/studies/hashes.sql"
 	rm "$DIR/hash.rows"
 }
 

@@ -1,8 +1,8 @@
-# accuracy-generate.pl: prints made-up texts as rows for COPY (corpus, label, body).
+# generate.pl: prints made-up texts as rows for COPY (corpus, label, body).
 #
-#   perl accuracy-generate.pl persons
-#   perl accuracy-generate.pl products
-#   perl accuracy-generate.pl revisions LANGUAGE <TEXTS     TEXTS has one text a line
+#   perl generate.pl persons
+#   perl generate.pl products
+#   perl generate.pl revisions LANGUAGE <TEXTS     TEXTS has one text a line
 #
 # "persons" are addresses; some persons are written two or three times, with slips, gaps,
 # abbreviations and moves.  "products" are offers of models in colours and sizes, which

@@ -1,4 +1,4 @@
-# accuracy.sh: the accuracy of methods on real texts.  Sourced by run.
+# run.sh: the accuracy of methods on real texts.  Sourced by run.
 
 LANGUAGES=${NEARDUP_BENCH_LANGUAGES:-en fr de es ru ar ja ko zh_CN}
 OLD_RELEASE=bullseye
@@ -81,7 +81,7 @@ put_languages()
 	local language
 
 	for language in $LANGUAGES; do
-		perl "$HERE/accuracy-languages.pl" "$language" "$DIR"/pages/installation-guide-* \
+		perl "$HERE/accuracy/languages.pl" "$language" "$DIR"/pages/installation-guide-* \
 			"$DIR"/releases/{$OLD_RELEASE,$NEW_RELEASE}/*/ | sed "s/^/$language\t/"
 	done
 }
@@ -100,7 +100,7 @@ unpack_lists()
 # put_records: prints rows of records and titles of packages.
 put_records()
 {
-	perl "$HERE/accuracy-records.pl" "${NEARDUP_BENCH_RECORDS:-200}" \
+	perl "$HERE/accuracy/records.pl" "${NEARDUP_BENCH_RECORDS:-200}" \
 		"$OLD_RELEASE=$DIR/releases/$OLD_RELEASE.packages" "$NEW_RELEASE=$DIR/releases/$NEW_RELEASE.packages" \
 		"$DIR/releases/$NEW_RELEASE.descriptions"
 }
@@ -108,19 +108,19 @@ put_records()
 # put_descriptions: prints rows of descriptions of packages.
 put_descriptions()
 {
-	perl "$HERE/accuracy-descriptions.pl" "$DIR/releases/$NEW_RELEASE.packages" \
+	perl "$HERE/accuracy/descriptions.pl" "$DIR/releases/$NEW_RELEASE.packages" \
 		"$OLD_RELEASE=$DIR/releases/$OLD_RELEASE.descriptions" "$NEW_RELEASE=$DIR/releases/$NEW_RELEASE.descriptions"
 }
 
-# put_generated: prints rows of made-up texts, and of revisions of texts that accuracy-corpora.sql wrote.
+# put_generated: prints rows of made-up texts, and of revisions of texts that corpora.sql wrote.
 put_generated()
 {
 	local language
 
-	perl "$HERE/accuracy-generate.pl" persons
-	perl "$HERE/accuracy-generate.pl" products
+	perl "$HERE/accuracy/generate.pl" persons
+	perl "$HERE/accuracy/generate.pl" products
 	for language in en es; do
-		perl "$HERE/accuracy-generate.pl" revisions "$language" <"$DIR/revisions.$language"
+		perl "$HERE/accuracy/generate.pl" revisions "$language" <"$DIR/revisions.$language"
 	done
 }
 
@@ -128,12 +128,12 @@ make_accuracy_corpora()
 {
 	say "reading texts"
 	unpack_lists
-	perl "$HERE/accuracy.pl" "$DIR/pages" >"$DIR/pages.rows"
+	perl "$HERE/accuracy/pages.pl" "$DIR/pages" >"$DIR/pages.rows"
 	put_languages >"$DIR/languages.rows"
 	put_records >"$DIR/records.rows"
 	put_descriptions >"$DIR/descriptions.rows"
 	sql -v texts="${NEARDUP_BENCH_TEXTS:-200}" -v characters="${NEARDUP_BENCH_CHARACTERS:-2000}" -v form=3000 \
-		-v release="$NEW_RELEASE" -f "$HERE/accuracy-corpora.sql"
+		-v release="$NEW_RELEASE" -f "$HERE/accuracy/corpora.sql"
 	put_generated | sql -c '\copy corpora (corpus, label, body) FROM pstdin'
 	sql -c 'UPDATE corpora SET id = n FROM (SELECT ctid, row_number() OVER (PARTITION BY corpus ORDER BY label, md5(body)) AS n FROM corpora WHERE id IS NULL) AS c
 			 WHERE corpora.ctid = c.ctid'
@@ -146,7 +146,7 @@ measure_all_corpora()
 	sql -c "SELECT DISTINCT corpus FROM corpora WHERE corpus ~ '${NEARDUP_BENCH_ACCURACY:-.}' ORDER BY corpus" >"$DIR/corpora.names"
 	while read -r corpus; do
 		say "measuring accuracy on $corpus"
-		sql -v corpus="$corpus" -v draws="${NEARDUP_BENCH_DRAWS:-3}" -f "$HERE/accuracy-methods.sql" </dev/null
+		sql -v corpus="$corpus" -v draws="${NEARDUP_BENCH_DRAWS:-3}" -f "$HERE/accuracy/methods.sql" </dev/null
 	done <"$DIR/corpora.names"
 }
 
@@ -166,9 +166,9 @@ measure_accuracy()
 	apt_of_releases
 	fetch_languages
 	fresh_database
-	sql -f "$HERE/accuracy-functions.sql"
+	sql -f "$HERE/accuracy/functions.sql"
 	make_accuracy_corpora
 	measure_all_corpora
-	sql -v languages="$LANGUAGES" -f "$HERE/accuracy-show.sql"
+	sql -v languages="$LANGUAGES" -f "$HERE/accuracy/show.sql"
 	write_accuracy
 }

@@ -1,7 +1,7 @@
-# accuracy-descriptions.pl: prints the descriptions of packages as rows for COPY
+# descriptions.pl: prints the descriptions of packages as rows for COPY
 # (site, label, source, body).
 #
-#   perl accuracy-descriptions.pl PACKAGES RELEASE=DESCRIPTIONS...
+#   perl descriptions.pl PACKAGES RELEASE=DESCRIPTIONS...
 #
 # PACKAGES is a list of packages, which says what each is built from.  A site is a release,
 # and a label is the name of a package.

@@ -1,7 +1,7 @@
-# large.sh: indexes of many rows, beside those of another revision.  Sourced by run.
+# run.sh: indexes of many rows, beside those of another revision.  Sourced by run.
 #
 # Each part prints lines of the form "what <tab> value".  They are collected in
-# DIR/large.tsv with the library, old or new, and the number of rows.  large-show.sql makes
+# DIR/large.tsv with the library, old or new, and the number of rows.  show.sql makes
 # large.csv, growth.csv, shares.csv and memory.csv of them, in the folder of results.
 #
 # The large table is UNLOGGED, so that neither it nor builds of its index write WAL.  The
@@ -56,7 +56,7 @@ large_database()
 	fi
 	if ! "$PGBIN/psql" -X -q -d neardup_large -c '' 2>/dev/null; then
 		"$PGBIN/psql" -X -q -d postgres -c 'CREATE DATABASE neardup_large'
-		large -f "$HERE/large.sql"
+		large -f "$HERE/large/large.sql"
 	fi
 }
 
@@ -98,7 +98,7 @@ part_times()
 			SELECT 'ms at $distance, 95 % within', percentile_cont(0.95) WITHIN GROUP (ORDER BY us) / 1000 FROM answers;
 		SQL
 	done
-	large -f "$HERE/large-times.sql"
+	large -f "$HERE/large/times.sql"
 }
 
 # Prints what a backend's private memory is before and after searches, without shared memory.
@@ -165,7 +165,7 @@ part_shares()
 		if [ "$share" != 1 ]; then
 			restart "$(awk -v b="$bytes" -v s="$share" 'BEGIN { printf "%dkB", b * s / 1024 + 2048 }')"
 		fi
-		large -v share="$share" -f "$HERE/large-shares.sql"
+		large -v share="$share" -f "$HERE/large/shares.sql"
 	done
 	restart "$LARGE_BUFFERS"
 }
@@ -217,7 +217,7 @@ part_lookup()
 
 part_inserts()
 {
-	corpus -v rows=300000 -f "$HERE/large-inserts.sql"
+	corpus -v rows=300000 -f "$HERE/large/inserts.sql"
 }
 
 # Two clients that insert as fast as they can, with and without an index, by turns.
@@ -237,7 +237,7 @@ part_clients()
 
 part_far()
 {
-	corpus -v rows=300000 -f "$HERE/large-far.sql"
+	corpus -v rows=300000 -f "$HERE/large/far.sql"
 }
 
 part_form()
@@ -292,10 +292,10 @@ measure_corpora()
 	fresh_database
 	corpus -f "$HERE/index-harness.sql"
 	if has_any lookup inserts clients far; then
-		corpus -f "$HERE/limit.sql"
+		corpus -f "$HERE/studies/limit.sql"
 	fi
 	if has_any form bits pairs; then
-		corpus -f "$HERE/large-form.sql"
+		corpus -f "$HERE/large/form.sql"
 	fi
 	for part in lookup:1000000 inserts:300000 clients:200000 far:300000 form:300000 bits:1000000 pairs:300000; do
 		if has_part "${part%:*}"; then
@@ -341,7 +341,7 @@ show_large()
 	echo
 	echo "Indexes of many rows: bit(400) in an unlogged table, shared_buffers = $LARGE_BUFFERS. Cold files: dropped from the system's cache with"
 	echo "posix_fadvise (dd oflag=nocache), each search after a restart."
-	(cd "$(results)" && large -v old="${old:-old}" -f "$HERE/large-show.sql" <"$RESULTS")
+	(cd "$(results)" && large -v old="${old:-old}" -f "$HERE/large/show.sql" <"$RESULTS")
 	note_fact "shared_buffers of BENCH=large" "$LARGE_BUFFERS"
 	say "the figures are in $(results)"
 	[ -n "${NEARDUP_BENCH_KEEP:-}" ] || "$PGBIN/psql" -X -q -d postgres -c 'DROP DATABASE neardup_large'

@@ -1,7 +1,7 @@
-# accuracy.pl: prints pages of unpacked documentation packages as rows for COPY
+# pages.pl: prints pages of unpacked documentation packages as rows for COPY
 # (site, label, variant, body).
 #
-#   perl accuracy.pl DIRECTORY     DIRECTORY/SITE is a package unpacked by dpkg -x
+#   perl pages.pl DIRECTORY     DIRECTORY/SITE is a package unpacked by dpkg -x
 #
 # A page's label is its title: pages with the same title are the same document for
 # another architecture or version.  Each page has two variants: "text" is its content

@@ -1,7 +1,7 @@
-# accuracy-languages.pl: prints the texts of one language as rows for COPY
+# languages.pl: prints the texts of one language as rows for COPY
 # (site, label, body).
 #
-#   perl accuracy-languages.pl LANGUAGE DIRECTORY...     DIRECTORY is an unpacked package
+#   perl languages.pl LANGUAGE DIRECTORY...     DIRECTORY is an unpacked package
 #
 # A site is a package in a version.  Texts with the same label are the same text in
 # another site.  The label is what the authors of the text call it in all languages: the

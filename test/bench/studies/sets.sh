@@ -22,7 +22,7 @@ measure_set_growth()
 		sql -f "$HERE/index-harness.sql"
 		"$TOP/build/plain/test/bench/texts" rows "$rows" | first_words >"$DIR/growth.rows"
 		"$TOP/build/plain/test/bench/texts" queries "$rows" 500 | first_words >"$DIR/growth.queries"
-		sql -v rows="$rows" -f "$HERE/sets-growth.sql"
+		sql -v rows="$rows" -f "$HERE/studies/sets-growth.sql"
 		rm "$DIR"/growth.*
 	done
 }
@@ -36,14 +36,14 @@ load_sets()
 	put_descriptions >"$DIR/descriptions.rows"
 	fresh_database
 	sql -f "$HERE/index-harness.sql"
-	sql -v old="$OLD_RELEASE" -v new="$NEW_RELEASE" -v queries="${NEARDUP_BENCH_QUERIES:-500}" -f "$HERE/sets-load.sql" <"$DIR/descriptions.rows"
+	sql -v old="$OLD_RELEASE" -v new="$NEW_RELEASE" -v queries="${NEARDUP_BENCH_QUERIES:-500}" -f "$HERE/studies/sets-load.sql" <"$DIR/descriptions.rows"
 }
 
 measure_nearest()
 {
 	load_sets
 	say "measuring the nearest sets"
-	sql -f "$HERE/sets-nearest.sql"
+	sql -f "$HERE/studies/sets-nearest.sql"
 }
 
 measure_sets()
@@ -52,12 +52,12 @@ measure_sets()
 
 	load_sets
 	say "measuring sets"
-	sql -f "$HERE/sets.sql"
+	sql -f "$HERE/studies/sets.sql"
 	for peer in pg_trgm rum smlar; do
 		if [ "$(sql -c "SELECT count(*) FROM pg_available_extensions WHERE name = '$peer'")" = 1 ]; then
 			say "measuring $peer"
-			sql -f "$HERE/sets-$peer.sql"
+			sql -f "$HERE/studies/sets-$peer.sql"
 		fi
 	done
-	sql -f "$HERE/sets-show.sql"
+	sql -f "$HERE/studies/sets-show.sql"
 }

@@ -3,7 +3,7 @@
 -- before it in which 0 to 60 bits are flipped.
 --
 -- The tables do not depend on the extension, so one library can follow the other.
-\ir index-harness.sql
+\ir ../index-harness.sql
 
 CREATE UNLOGGED TABLE large (id int, sig bit(400) NOT NULL);
 CREATE TABLE large_queries (id int PRIMARY KEY, sig bit(400), there bit(400));

@@ -6,7 +6,7 @@ measure_passages()
 
 	program texts
 	fresh_database 4GB
-	sql -f "$HERE/passages.sql"
+	sql -f "$HERE/studies/passages.sql"
 	echo
 	echo "Passages: pages with four planted runs of 15 to 60 words, among documents of ${NEARDUP_BENCH_CHARACTERS:-2750} characters and more, with an index on a quarter of their shingles. Each page is new."
 	echo
