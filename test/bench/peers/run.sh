@@ -2,6 +2,16 @@
 #
 # What sessions of psql add to the tables of harness.sql is written as CSV at the end, and
 # report/report prints tables of it.  A peer that the machine lacks is skipped.
+#
+# NEARDUP_BENCH_PARTS has parts beside searches and inserts:
+#
+#   first        the first search of a session, and of a server with cold files
+#   memory       the memory of sessions, and of builds of the indexes, with their time and WAL
+#   thresholds   thresholds.csv: lookups by threshold
+#   recall       recall.csv: recall by time, for several settings
+#   nearest      nearest.csv: the ten nearest if a copy, only unlike rows, or nothing is near
+#   changes      updates of another column, and vacuum after a third of the rows is deleted
+#   clients      clients.csv: rows that 1 to 16 clients insert a second
 
 PEERS=$HERE/peers
 PEERS_ROWS=${NEARDUP_BENCH_ROWS:-}
