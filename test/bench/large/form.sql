@@ -7,8 +7,8 @@ CREATE FUNCTION elements(first bigint, number int) RETURNS bigint[] LANGUAGE sql
 -- 100 elements, of which 70 are common to all sets.  Each tenth set shares all but 1 to 10
 -- of the others with a set before it.
 CREATE FUNCTION of_form(i int) RETURNS minhash LANGUAGE sql AS $$
-	SELECT to_minhash(elements(0, 70) || CASE WHEN i % 10 = 0 THEN elements((i - i / 10 % 9 - 1) * 100, 30 - other) || elements(i * 100, other)
-		ELSE elements(i * 100, 30) END)
+	SELECT to_minhash(to_shingles(elements(0, 70) || CASE WHEN i % 10 = 0 THEN elements((i - i / 10 % 9 - 1) * 100, 30 - other) || elements(i * 100, other)
+		ELSE elements(i * 100, 30) END))
 	FROM (SELECT i / 10 % 10 + 1 AS other) o
 $$;
 

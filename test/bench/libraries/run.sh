@@ -23,10 +23,10 @@ sql_with_memory()
 
 write_texts()
 {
-	local texts=$TOP/build/plain/test/bench/texts
+	local texts=$TOP/build/plain/test/bench/studies/texts
 
 	say "generating $LIBRARIES_ROWS texts"
-	program texts
+	program studies/texts
 	"$texts" rows "$LIBRARIES_ROWS" >"$DIR/libraries.docs"
 	"$texts" queries "$LIBRARIES_ROWS" "$LIBRARIES_QUERIES" >"$DIR/libraries.queries"
 	"$texts" families "$LIBRARIES_ROWS" >"$DIR/libraries.families"

@@ -7,8 +7,8 @@ COMMAND_ROWS=${NEARDUP_BENCH_ROWS:-1000000}
 # Writes records in JSON.
 make_records()
 {
-	program texts
-	"$TOP/build/plain/test/bench/texts" rows "$((3 * COMMAND_ROWS))" | cut -f 2 | paste -d ' ' - - - |
+	program studies/texts
+	"$TOP/build/plain/test/bench/studies/texts" rows "$((3 * COMMAND_ROWS))" | cut -f 2 | paste -d ' ' - - - |
 		awk '{ text = NR % 5 == 0 ? before " again" : $0; if (NR % 5 == 1) before = text; printf "{\"id\": %d, \"text\": \"%s\"}\n", NR, text }'
 }
 

@@ -4,7 +4,7 @@ measure_passages()
 {
 	local rows
 
-	program texts
+	program studies/texts
 	fresh_database 4GB
 	sql -f "$HERE/studies/passages.sql"
 	echo
@@ -15,7 +15,7 @@ measure_passages()
 	for rows in ${NEARDUP_BENCH_ROWS:-100000 300000 1000000}; do
 		say "measuring passages among $rows documents"
 		# The last 500 are for pages.
-		"$TOP/build/plain/test/bench/texts" rows $((rows * 5 + 10000)) |
+		"$TOP/build/plain/test/bench/studies/texts" rows $((rows * 5 + 10000)) |
 			awk -F'\t' -v least="${NEARDUP_BENCH_CHARACTERS:-2750}" -v rows=$((rows + 500)) 'n == rows { next } { t = t (t == "" ? "" : " ") $2 }
 				length(t) >= least { print ++n "\t" t; t = "" }' >"$DIR/passages.rows"
 		sql -c '\copy docs FROM passages.rows' -c "CALL measure_passages($rows)" -c "SELECT line FROM lines WHERE documents = $rows"

@@ -11,7 +11,7 @@ CREATE FUNCTION elements(pair int, first int, last int) RETURNS text[] LANGUAGE 
 	$$SELECT array_agg(format('%s of %s', i, pair)) FROM generate_series(first, last) i$$;
 \o error-band.csv
 SELECT shared / (2000.0::float8 - shared) AS resemblance, minhash_error(512, 1, shared / (2000.0::float8 - shared)) AS error,
-	similarity(to_minhash(elements(pair, 1, 1000)), to_minhash(elements(pair, 1001 - shared, 2000 - shared))) AS estimate
+	similarity(to_minhash(to_shingles(elements(pair, 1, 1000))), to_minhash(to_shingles(elements(pair, 1001 - shared, 2000 - shared)))) AS estimate
 FROM (SELECT pair, round(2000 * pair / (500.0 + pair))::int AS shared FROM generate_series(1, 500) pair) pairs ORDER BY 1;
 
 -- 500 of this machine's texts beside all others: how many pairs have which similarity, and how many of so many pairs

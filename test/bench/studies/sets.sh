@@ -10,7 +10,7 @@ measure_set_growth()
 {
 	local rows
 
-	program texts
+	program studies/texts
 	echo
 	echo "Growth: texts of 30 words, and 500 new ones, most of which derive from one of them. Each query runs once."
 	echo
@@ -20,8 +20,8 @@ measure_set_growth()
 		say "measuring sets of $rows texts"
 		fresh_database 8GB
 		sql -f "$HERE/index-harness.sql"
-		"$TOP/build/plain/test/bench/texts" rows "$rows" | first_words >"$DIR/growth.rows"
-		"$TOP/build/plain/test/bench/texts" queries "$rows" 500 | first_words >"$DIR/growth.queries"
+		"$TOP/build/plain/test/bench/studies/texts" rows "$rows" | first_words >"$DIR/growth.rows"
+		"$TOP/build/plain/test/bench/studies/texts" queries "$rows" 500 | first_words >"$DIR/growth.queries"
 		sql -v rows="$rows" -f "$HERE/studies/sets-growth.sql"
 		rm "$DIR"/growth.*
 	done

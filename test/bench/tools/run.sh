@@ -12,7 +12,7 @@ run_tools()
 
 	shift 2
 	say "running $* on $rows texts"
-	{ printf 'id\ttext\n'; "$TOP/build/plain/test/bench/texts" rows "$rows"; } >"$DIR/tools.tsv"
+	{ printf 'id\ttext\n'; "$TOP/build/plain/test/bench/studies/texts" rows "$rows"; } >"$DIR/tools.tsv"
 	nice -n 5 "$python" "$HERE/tools/tools.py" "$DIR/tools.tsv" "$TOP/build/library/neardup" "$@"
 }
 
@@ -21,7 +21,7 @@ measure_tools()
 	local name
 
 	say "installing tools"
-	program texts
+	program studies/texts
 	"$MAKE" -C "$TOP" -s lib >/dev/null
 	for name in packages text-dedup; do
 		python_packages "$DIR/tools-$name" "$HERE/tools/$name.txt" || say "pip did not install all of $name.txt"
