@@ -26,7 +26,7 @@
 #include "utils/tuplestore.h"
 
 #include "compat.h"
-#include "types/calls.h"
+#include "calls/arguments.h"
 
 #define PROGRESS_COMMAND_NEARDUP ((ProgressCommandType) 0x6E6475)
 

@@ -20,8 +20,9 @@ SERVER_CFLAGS = -Wno-ignored-attributes -Wno-implicit-fallthrough -isystem $(HEA
 PLAIN_TARGETS = $(filter-out values,$(patsubst test/fuzz/fuzz_%.c,%,$(wildcard test/fuzz/fuzz_*.c)))
 TARGETS = $(PLAIN_TARGETS) $(if $(wildcard $(HEADERS)/postgres.h),values)
 LAYERS = $(sort $(wildcard src/core/*/*.c))
-TYPES = $(addprefix src/extension/types/,ball.c calls.c distance.c lexicon_io.c lsh.c minhash_type.c read.c samples.c schemes.c shingles.c \
-	shingles_io.c signature_type.c signature_io.c simhash_type.c texts.c) test/fuzz/server.c test/fuzz/unreached.c test/fuzz/fuzz_values.c
+TYPES = $(addprefix src/extension/,calls/arguments.c calls/schemes.c calls/texts.c functions/lsh.c functions/samples.c types/ball.c types/distance.c \
+	types/hashes.c types/lexicon_type.c types/minhash_type.c types/read.c types/shingles.c types/shingles_type.c types/signature_type.c \
+	types/simhash_type.c) test/fuzz/server.c test/fuzz/unreached.c test/fuzz/fuzz_values.c
 
 objects = $(patsubst %.c,$(OUT)/%.o,$(1))
 MAIN = $(if $(REPLAY),$(OUT)/test/fuzz/replay.o)

@@ -66,7 +66,7 @@ count_digits(uint64_t number)
 
 /*
  * Returns an upper bound of the bytes that the elements and frequencies take as text, with
- * commas and colons (shingles_io.c), in constant time.
+ * commas and colons (types/shingles_type.c), in constant time.
  */
 uint64_t
 bag_text_most(const Bag *bag)

@@ -9,7 +9,7 @@
 #include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
 
-#include "types/calls.h"
+#include "calls/arguments.h"
 
 /* ---- Arguments ------------------------------------------------------------------ */
 

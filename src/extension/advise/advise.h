@@ -5,8 +5,8 @@
 #ifndef NEARDUP_ADVISE_ADVISE_H
 #define NEARDUP_ADVISE_ADVISE_H
 
-#include "types/judged.h"
-#include "types/query.h"
+#include "calls/judged.h"
+#include "calls/query.h"
 
 #include "fmgr.h"
 

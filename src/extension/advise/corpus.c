@@ -22,7 +22,7 @@
 #include "base/hash.h"
 #include "base/sort.h"
 #include "sketch/bag.h"
-#include "types/texts.h"
+#include "calls/texts.h"
 
 /* Elements of a scheme to keep, of all texts. */
 #define ELEMENTS_MOST 2000000

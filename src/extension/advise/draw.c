@@ -14,7 +14,7 @@
 #include "utils/tuplestore.h"
 
 #include "base/hash.h"
-#include "types/calls.h"
+#include "calls/arguments.h"
 
 /* This part of the pairs is drawn as if none had been judged. */
 #define AS_AT_FIRST 0.1

@@ -13,17 +13,17 @@
 #ifndef NEARDUP_DEDUP_DEDUP_H
 #define NEARDUP_DEDUP_DEDUP_H
 
-#include "types/calls.h"
-#include "types/objects.h"
-#include "types/schemes.h"
+#include "calls/arguments.h"
+#include "calls/objects.h"
+#include "calls/schemes.h"
 
 #include "funcapi.h"
 
 #include "base/table.h"
 #include "join/pairs.h"
 #include "progress.h"
-#include "types/judged.h"
-#include "types/shingles.h"
+#include "calls/judged.h"
+#include "types/shingles_type.h"
 #include "types/signature_type.h"
 
 /* ---- Options of a call (call.c) ------------------------------------------ */

@@ -10,7 +10,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "types/query.h"
+#include "calls/query.h"
 
 #define ROOM_MIN 1024
 

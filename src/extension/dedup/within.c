@@ -12,7 +12,7 @@
 #include "utils/memutils.h"
 #include "utils/typcache.h"
 
-#include "types/query.h"
+#include "calls/query.h"
 
 #define ROOM_MIN 64
 

@@ -17,7 +17,7 @@
 
 #include "rights.h"
 #include "trust.h"
-#include "types/objects.h"
+#include "calls/objects.h"
 
 /* A table of more blocks, 256 MB, gets no index without being asked. */
 #define LARGE_BLOCKS 32768

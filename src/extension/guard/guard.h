@@ -9,7 +9,7 @@
 #ifndef NEARDUP_GUARD_GUARD_H
 #define NEARDUP_GUARD_GUARD_H
 
-#include "types/calls.h"
+#include "calls/arguments.h"
 
 #include "commands/trigger.h"
 #include "executor/spi.h"

@@ -16,7 +16,7 @@
 #include "utils/memutils.h"
 
 #include "rights.h"
-#include "types/objects.h"
+#include "calls/objects.h"
 
 /* ---- The cache --------------------------------------------------------------- */
 

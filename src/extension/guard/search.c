@@ -24,8 +24,8 @@
 #include "utils/typcache.h"
 
 #include "index/index.h"
-#include "types/objects.h"
-#include "types/shingles.h"
+#include "calls/objects.h"
+#include "types/shingles_type.h"
 
 /* Rows of the same statement that a report looks through for a row stored before. */
 #define SAME_STATEMENT_ROWS 100

@@ -17,7 +17,7 @@
 #include "utils/tuplestore.h"
 
 #include "rights.h"
-#include "types/objects.h"
+#include "calls/objects.h"
 
 /* Columns of the result: guard, problem, row_key, resembles, similarity. */
 #define COLUMNS 5

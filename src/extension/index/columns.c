@@ -13,7 +13,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "types/objects.h"
+#include "calls/objects.h"
 
 /* ---- Which column is what ----------------------------------------------- */
 

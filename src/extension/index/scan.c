@@ -10,7 +10,7 @@
 #include "pgstat.h"
 #include "utils/memutils.h"
 
-#include "types/shingles.h"
+#include "types/shingles_type.h"
 
 typedef struct NeardupScan
 {

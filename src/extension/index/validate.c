@@ -19,7 +19,7 @@
 #include "utils/syscache.h"
 
 #include "planner/expressions.h"
-#include "types/objects.h"
+#include "calls/objects.h"
 
 typedef struct Validation
 {

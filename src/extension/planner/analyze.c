@@ -2,7 +2,7 @@
  * analyze.c: the typanalyze function of signatures.  statistics.h says what ANALYZE keeps.
  */
 #include "planner/statistics.h"
-#include "types/objects.h"
+#include "calls/objects.h"
 
 #include "catalog/pg_statistic.h"
 #include "commands/vacuum.h"

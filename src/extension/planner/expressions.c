@@ -7,7 +7,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 
-#include "types/objects.h"
+#include "calls/objects.h"
 
 /*
  * Assumed if threshold and distance are unknown: 3 of 64 bits may differ, of a minhash with

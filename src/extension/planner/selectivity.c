@@ -18,7 +18,7 @@
 #include "base/defaults.h"
 #include "planner/expressions.h"
 #include "planner/statistics.h"
-#include "types/objects.h"
+#include "calls/objects.h"
 
 /* Rows of a table that are near-duplicates of a document: usually, and at most. */
 #define USUAL_COPIES 3

@@ -2,7 +2,8 @@
  * statistics.c: reading what ANALYZE keeps of a column of signatures.
  */
 #include "planner/statistics.h"
-#include "types/objects.h"
+#include "calls/objects.h"
+#include "types/hashes.h"
 
 #include "access/htup_details.h"
 #include "catalog/pg_statistic.h"

@@ -14,7 +14,7 @@
 
 #include "compat.h"
 #include "planner/selectivity.h"
-#include "types/objects.h"
+#include "calls/objects.h"
 
 /*
  * Returns the function that makes the ball of a call: near() for is_similar(x, y, float8),

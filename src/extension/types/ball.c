@@ -10,7 +10,8 @@
  * number of the measure, and the set.
  */
 #include "types/ball.h"
-#include "types/shingles.h"
+#include "types/hashes.h"
+#include "types/shingles_type.h"
 
 #include <math.h>
 

@@ -86,37 +86,6 @@ neardup_is_within(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(signature_within(&x, &y, distance));
 }
 
-/* is_within(bit, bit, distance int) returns boolean */
-PG_FUNCTION_INFO_V1(neardup_is_within_bit);
-Datum
-neardup_is_within_bit(PG_FUNCTION_ARGS)
-{
-	Signature x = signature_of_bit(PG_GETARG_DATUM(0));
-	Signature y = signature_of_bit(PG_GETARG_DATUM(1));
-	int distance = PG_GETARG_INT32(2);
-
-	if (x.header.k != y.header.k)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("cannot compare bit(%d) with bit(%d)", x.header.k, y.header.k),
-				 errhint("Use values with the same number of bits.")));
-	check_distance(&x.header, distance, NULL);
-	PG_RETURN_BOOL(signature_within(&x, &y, distance));
-}
-
-/* is_within(bigint, bigint, distance int) returns boolean */
-PG_FUNCTION_INFO_V1(neardup_is_within_bigint);
-Datum
-neardup_is_within_bigint(PG_FUNCTION_ARGS)
-{
-	uint64 bits;
-	Signature x = signature_of_int8(PG_GETARG_DATUM(0), &bits);
-	int distance = PG_GETARG_INT32(2);
-
-	check_distance(&x.header, distance, NULL);
-	PG_RETURN_BOOL(pg_popcount64(PG_GETARG_INT64(0) ^ PG_GETARG_INT64(1)) <= distance);
-}
-
 /* containment(minhash, minhash) returns float8 */
 PG_FUNCTION_INFO_V1(neardup_containment_minhash);
 Datum

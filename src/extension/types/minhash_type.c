@@ -1,5 +1,5 @@
 /*
- * minhash_type.c: the type minhash: typmod, constructors, union, casts.
+ * minhash_type.c: the type minhash: typmod, input, constructors, union, casts.
  */
 #include "types/signature_type.h"
 
@@ -9,7 +9,7 @@
 #include "utils/varbit.h"
 
 #include "base/defaults.h"
-#include "types/lexicon.h"
+#include "types/lexicon_type.h"
 
 /* ---- Typmod ------------------------------------------------------------- */
 
@@ -39,6 +39,32 @@ neardup_minhash_typmod_out(PG_FUNCTION_ARGS)
 	int32 typmod = PG_GETARG_INT32(0);
 
 	PG_RETURN_CSTRING(psprintf("(%d,%d)", typmod >> 3, 1 << (typmod & SIGNATURE_LOG_B)));
+}
+
+/* ---- Text and binary format ---------------------------------------------- */
+
+/* minhash_in(cstring, oid, int) returns minhash */
+PG_FUNCTION_INFO_V1(neardup_minhash_in);
+Datum
+neardup_minhash_in(PG_FUNCTION_ARGS)
+{
+	return signature_in(fcinfo, SIGNATURE_MINHASH);
+}
+
+/* minhash_recv(internal, oid, int) returns minhash */
+PG_FUNCTION_INFO_V1(neardup_minhash_recv);
+Datum
+neardup_minhash_recv(PG_FUNCTION_ARGS)
+{
+	return signature_recv(fcinfo, SIGNATURE_MINHASH);
+}
+
+/* minhash_of_bytea(bytea) returns minhash */
+PG_FUNCTION_INFO_V1(neardup_minhash_of_bytea);
+Datum
+neardup_minhash_of_bytea(PG_FUNCTION_ARGS)
+{
+	return value_of_bytea(fcinfo, neardup_minhash_recv);
 }
 
 /* ---- Constructors ------------------------------------------------------- */

@@ -4,7 +4,8 @@
  * a Signature *.
  */
 #include "types/ball.h"
-#include "types/shingles.h"
+#include "types/hashes.h"
+#include "types/shingles_type.h"
 
 /* minhash and simhash. */
 PG_FUNCTION_INFO_V1(neardup_signature_signature);

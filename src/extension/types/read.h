@@ -7,8 +7,8 @@
 #ifndef NEARDUP_TYPES_READ_H
 #define NEARDUP_TYPES_READ_H
 
-#include "types/calls.h"
-#include "types/schemes.h"
+#include "calls/arguments.h"
+#include "calls/schemes.h"
 
 #include "lib/stringinfo.h"
 

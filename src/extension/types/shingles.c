@@ -1,10 +1,7 @@
 /*
  * shingles.c: SQL functions that make shingles, compare and combine them.
  */
-#include "types/shingles.h"
-#include "types/order.h"
-
-#include "access/detoast.h"
+#include "types/shingles_type.h"
 
 /* ---- Making ------------------------------------------------------------- */
 
@@ -127,63 +124,6 @@ neardup_shingle_hashes(PG_FUNCTION_ARGS)
 	PG_FREE_IF_COPY(shingles, 0);
 	PG_RETURN_ARRAYTYPE_P(array);
 }
-
-/* ---- Two arguments ------------------------------------------------------ */
-
-/* Throws an error unless recipe and scheme are the same. */
-ShinglesPair
-shingles_pair(FunctionCallInfo fcinfo)
-{
-	ShinglesPair pair;
-
-	pair.x = shingles_of_datum(PG_GETARG_DATUM(0));
-	pair.y = shingles_of_datum(PG_GETARG_DATUM(1));
-	check_same_recipe(pair.x->version, pair.x->scheme, pair.y->version, pair.y->scheme);
-	pair.bag_x = shingles_bag(pair.x);
-	pair.bag_y = shingles_bag(pair.y);
-	return pair;
-}
-
-/* Frees the copies that shingles_pair() made. */
-void
-shingles_pair_free(FunctionCallInfo fcinfo, ShinglesPair *pair)
-{
-	PG_FREE_IF_COPY(pair->x, 0);
-	PG_FREE_IF_COPY(pair->y, 1);
-}
-
-/* ---- Equality ----------------------------------------------------------- */
-
-/* shingles_eq(shingles, shingles) returns boolean */
-PG_FUNCTION_INFO_V1(neardup_shingles_eq);
-Datum
-neardup_shingles_eq(PG_FUNCTION_ARGS)
-{
-	Shingles *x;
-	Shingles *y;
-	bool equal;
-
-	/* Values of different sizes need no detoasting. */
-	if (toast_raw_datum_size(PG_GETARG_DATUM(0)) != toast_raw_datum_size(PG_GETARG_DATUM(1)))
-		PG_RETURN_BOOL(false);
-	x = shingles_of_datum(PG_GETARG_DATUM(0));
-	y = shingles_of_datum(PG_GETARG_DATUM(1));
-	/* Equal values are equal bytes. */
-	equal = memcmp(VARDATA_ANY(x), VARDATA_ANY(y), VARSIZE_ANY_EXHDR(x)) == 0;
-	PG_FREE_IF_COPY(x, 0);
-	PG_FREE_IF_COPY(y, 1);
-	PG_RETURN_BOOL(equal);
-}
-
-/* shingles_ne(shingles, shingles) returns boolean */
-PG_FUNCTION_INFO_V1(neardup_shingles_ne);
-Datum
-neardup_shingles_ne(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(!DatumGetBool(neardup_shingles_eq(fcinfo)));
-}
-
-HASH_FUNCTIONS(neardup_shingles, shingles_of_datum);
 
 /* ---- Sets --------------------------------------------------------------- */
 

@@ -1,12 +1,15 @@
 /*
- * signature_type.c: what minhash and simhash share in SQL: values, shapes, order and casts.
+ * signature_type.c: what minhash and simhash share in SQL: values, shapes, order, text and binary
+ * format (sketch/signature_forms.c), and casts.
  */
 #include "types/signature_type.h"
 #include "types/order.h"
-#include "types/texts.h"
+#include "calls/texts.h"
 
-#include "port/pg_bswap.h"
 #include "utils/builtins.h"
+
+/* Bytes of symbols that show_signature() shows: all of a signature of 64 bits. */
+#define SHOWN_SYMBOL_BYTES 8
 
 /* ---- Values ------------------------------------------------------------- */
 
@@ -58,6 +61,18 @@ signature_new(const SignatureHeader *header, uint32 cardinality, size_t prefix, 
 	return value;
 }
 
+/* Returns a new value of a signature, with room for prefix bytes in front. */
+struct varlena *
+signature_value(const Signature *signature, size_t prefix)
+{
+	uint8 *symbols;
+	struct varlena *value =
+		signature_new(&signature->header, signature->cardinality, prefix, &symbols);
+
+	memcpy(symbols, signature->symbols, signature_symbol_bytes(&signature->header));
+	return value;
+}
+
 /* Returns the signature of a text. */
 struct varlena *
 signature_make(const SignatureMaker *maker, Datum text)
@@ -70,58 +85,6 @@ signature_make(const SignatureMaker *maker, Datum text)
 	signature_write(VARDATA(value), &signature.header, signature.cardinality);
 	utf8_free(&utf8);
 	return value;
-}
-
-/* ---- Values of other types ---------------------------------------------- */
-
-/*
- * Reads a bit(n) as the signature that its cast to minhash makes, without making that.
- * The symbols are in a copy only where the datum was toasted.  Returns false if no
- * signature has that many bits.
- */
-bool
-signature_read_bit(Datum datum, Signature *signature)
-{
-	struct varlena *value = PG_DETOAST_DATUM_PACKED(datum);
-	int32 length;
-
-	memcpy(&length, VARDATA_ANY(value), sizeof(length));
-	if (!minhash_shape_is_valid(length, 1))
-		return false;
-	signature->header =
-		signature_header(SIGNATURE_MINHASH, length, 1, SCHEME_ID(SCHEME_FOREIGN, 0));
-	signature->cardinality = 0;
-	signature->symbols = (uint8 *) VARDATA_ANY(value) + sizeof(length);
-	return true;
-}
-
-/*
- * Reads a bit(n) as signature_read_bit() does; throws an error if no signature has that many
- * bits.
- */
-Signature
-signature_of_bit(Datum datum)
-{
-	Signature signature;
-
-	if (!signature_read_bit(datum, &signature))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("cannot use bit(%d) as a signature", VARBITLEN(DatumGetVarBitP(datum))),
-				 errdetail("A signature has from %d to %d bits.", MINHASH_K_MIN, MINHASH_K_MAX)));
-	return signature;
-}
-
-/* Returns a bigint as a simhash.  The symbols are in *bits, which it sets. */
-Signature
-signature_of_int8(Datum datum, uint64 *bits)
-{
-	Signature signature = {0};
-
-	*bits = pg_hton64((uint64) DatumGetInt64(datum));
-	signature.header = signature_header(SIGNATURE_SIMHASH, 64, 1, SCHEME_ID(SCHEME_FOREIGN, 0));
-	signature.symbols = (uint8 *) bits;
-	return signature;
 }
 
 /* ---- Shapes ------------------------------------------------------------- */
@@ -312,6 +275,88 @@ neardup_signature_apply_typmod(PG_FUNCTION_ARGS)
 
 	signature_check_typmod(&signature.header, PG_GETARG_INT32(1), NULL);
 	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+}
+
+/* ---- Text and binary format ---------------------------------------------- */
+
+/* minhash_out(minhash) returns cstring; the same for simhash */
+PG_FUNCTION_INFO_V1(neardup_signature_out);
+Datum
+neardup_signature_out(PG_FUNCTION_ARGS)
+{
+	Signature signature = PG_GETARG_ANY_SIGNATURE(0);
+	FormWriter out = {0};
+
+	signature_print(&out, &signature);
+	PG_RETURN_CSTRING(out.bytes);
+}
+
+/* show_signature(minhash) returns text; the same for simhash */
+PG_FUNCTION_INFO_V1(neardup_show_signature);
+Datum
+neardup_show_signature(PG_FUNCTION_ARGS)
+{
+	Signature signature = PG_GETARG_ANY_SIGNATURE(0);
+	FormWriter out = {0};
+	char *digits;
+
+	signature_print(&out, &signature);
+	digits = strrchr(out.bytes, '/') + 1;
+	if (strlen(digits) > 2 * SHOWN_SYMBOL_BYTES)
+		strcpy(digits + 2 * SHOWN_SYMBOL_BYTES, "...");
+	PG_RETURN_TEXT_P(cstring_to_text(out.bytes));
+}
+
+/* minhash_send(minhash) returns bytea; the same for simhash */
+PG_FUNCTION_INFO_V1(neardup_signature_send);
+Datum
+neardup_signature_send(PG_FUNCTION_ARGS)
+{
+	Signature signature = PG_GETARG_ANY_SIGNATURE(0);
+	FormWriter out;
+
+	send_begin(&out);
+	signature_send(&out, &signature);
+	PG_RETURN_BYTEA_P(send_end(&out));
+}
+
+/* The input function of a kind. */
+Datum
+signature_in(FunctionCallInfo fcinfo, uint8 kind)
+{
+	FormReader reader = text_reader(fcinfo);
+	Signature signature;
+
+	if (!signature_parse(&reader, kind, &signature))
+		return text_refuse(fcinfo, &reader, signature_type_name(kind));
+	if (!signature_check_typmod(&signature.header, PG_GETARG_INT32(2), fcinfo->context))
+		PG_RETURN_NULL();
+	PG_RETURN_POINTER(signature_value(&signature, 0));
+}
+
+/* Reads a signature of a kind or of any from a message. */
+Signature
+signature_of_message(StringInfo message, uint8 kind)
+{
+	FormReader reader = message_reader(message);
+	Signature signature;
+
+	if (!signature_receive(&reader, kind, &signature))
+		message_refuse(message, &reader,
+					   signature_type_name(kind == SIGNATURE_ANY_KIND ? signature.header.flags :
+																		kind));
+	message_end(message, &reader);
+	return signature;
+}
+
+/* The receive function of a kind. */
+Datum
+signature_recv(FunctionCallInfo fcinfo, uint8 kind)
+{
+	Signature signature = signature_of_message((StringInfo) PG_GETARG_POINTER(0), kind);
+
+	signature_check_typmod(&signature.header, PG_GETARG_INT32(2), NULL);
+	PG_RETURN_POINTER(signature_value(&signature, 0));
 }
 
 /* ---- Casts -------------------------------------------------------------- */

@@ -51,6 +51,7 @@ extern bool signature_check_recipe(const SignatureHeader *header, Node *context)
 
 extern struct varlena *signature_new(const SignatureHeader *header, uint32 cardinality,
 									 size_t prefix, uint8 **symbols);
+extern struct varlena *signature_value(const Signature *signature, size_t prefix);
 extern struct varlena *signature_make(const SignatureMaker *maker, Datum text);
 
 /* ---- Shapes ------------------------------------------------------------- */
@@ -102,20 +103,15 @@ signature_within(const Signature *x, const Signature *y, int radius)
 extern bool check_distance(const SignatureHeader *header, int distance, Node *context);
 extern int signature_compare(const Signature *x, const Signature *y);
 
-/* ---- Text and binary format (signature_io.c) ----------------------------- */
+/* ---- Text and binary format -------------------------------------------- */
 
-extern struct varlena *signature_value(const Signature *signature, size_t prefix);
 extern Signature signature_of_message(StringInfo message, uint8 kind);
+extern Datum signature_in(FunctionCallInfo fcinfo, uint8 kind);
+extern Datum signature_recv(FunctionCallInfo fcinfo, uint8 kind);
 
 /* ---- Casts -------------------------------------------------------------- */
 
 extern void check_castable(const Signature *signature, const char *target);
 extern struct varlena *signature_of_bits(VarBit *bits, uint8 kind);
-
-/* ---- Signatures of other types ------------------------------------------ */
-
-extern bool signature_read_bit(Datum datum, Signature *signature);
-extern Signature signature_of_bit(Datum datum);
-extern Signature signature_of_int8(Datum datum, uint64 *bits);
 
 #endif

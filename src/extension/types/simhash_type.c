@@ -1,5 +1,5 @@
 /*
- * simhash_type.c: the type simhash: typmod, constructors, casts.
+ * simhash_type.c: the type simhash: typmod, input, constructors, casts.
  */
 #include "types/signature_type.h"
 
@@ -8,7 +8,7 @@
 #include "utils/builtins.h"
 #include "utils/varbit.h"
 
-#include "types/shingles.h"
+#include "types/shingles_type.h"
 
 /* ---- Typmod ------------------------------------------------------------- */
 
@@ -34,6 +34,32 @@ Datum
 neardup_simhash_typmod_out(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_CSTRING(psprintf("(%d)", PG_GETARG_INT32(0) >> 3));
+}
+
+/* ---- Text and binary format ---------------------------------------------- */
+
+/* simhash_in(cstring, oid, int) returns simhash */
+PG_FUNCTION_INFO_V1(neardup_simhash_in);
+Datum
+neardup_simhash_in(PG_FUNCTION_ARGS)
+{
+	return signature_in(fcinfo, SIGNATURE_SIMHASH);
+}
+
+/* simhash_recv(internal, oid, int) returns simhash */
+PG_FUNCTION_INFO_V1(neardup_simhash_recv);
+Datum
+neardup_simhash_recv(PG_FUNCTION_ARGS)
+{
+	return signature_recv(fcinfo, SIGNATURE_SIMHASH);
+}
+
+/* simhash_of_bytea(bytea) returns simhash */
+PG_FUNCTION_INFO_V1(neardup_simhash_of_bytea);
+Datum
+neardup_simhash_of_bytea(PG_FUNCTION_ARGS)
+{
+	return value_of_bytea(fcinfo, neardup_simhash_recv);
 }
 
 /* ---- Constructors ------------------------------------------------------- */

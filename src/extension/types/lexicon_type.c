@@ -1,8 +1,8 @@
 /*
- * lexicon_io.c: the type shingle_lexicon as a datum, as text and in binary format
+ * lexicon_type.c: the type shingle_lexicon as a datum, as text and in binary format
  * (sketch/lexicon_forms.c).
  */
-#include "types/lexicon.h"
+#include "types/lexicon_type.h"
 
 #include "access/detoast.h"
 #include "access/htup_details.h"

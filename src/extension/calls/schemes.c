@@ -1,7 +1,7 @@
 /*
  * schemes.c: the names of shingling schemes in arguments, and recipes that differ.
  */
-#include "types/schemes.h"
+#include "calls/schemes.h"
 
 #include <ctype.h>
 
@@ -9,8 +9,8 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 
-#include "types/calls.h"
-#include "types/texts.h"
+#include "calls/arguments.h"
+#include "calls/texts.h"
 
 /*
  * Adds a hint for the name of a scheme that does not exist.  Drivers send a number so, if they

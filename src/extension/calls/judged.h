@@ -1,10 +1,10 @@
 /*
  * judged.h: what people say of pairs of ids, as a query returns it.
  */
-#ifndef NEARDUP_TYPES_JUDGED_H
-#define NEARDUP_TYPES_JUDGED_H
+#ifndef NEARDUP_CALLS_JUDGED_H
+#define NEARDUP_CALLS_JUDGED_H
 
-#include "types/ids.h"
+#include "calls/ids.h"
 
 #define NOT_JUDGED UINT32_MAX
 

@@ -1,9 +1,9 @@
 /*
- * learn.c: SQL functions that count the shingles of many documents: lexicons, and the
+ * shingle_counts.c: SQL functions that count the shingles of many documents: lexicons, and the
  * shingles that documents share, such as those of a form.
  */
-#include "types/lexicon.h"
-#include "types/query.h"
+#include "types/lexicon_type.h"
+#include "calls/query.h"
 
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /*
  * objects.h: types, functions and operators of this extension.
  */
-#ifndef NEARDUP_TYPES_OBJECTS_H
-#define NEARDUP_TYPES_OBJECTS_H
+#ifndef NEARDUP_CALLS_OBJECTS_H
+#define NEARDUP_CALLS_OBJECTS_H
 
 #include "compat.h"
 

@@ -1,15 +1,15 @@
 /*
- * shingles.h: the type shingles: a stored set of 64-bit shingle hashes.
+ * shingles_type.h: the type shingles: a stored set of 64-bit shingle hashes.
  */
-#ifndef NEARDUP_TYPES_SHINGLES_H
-#define NEARDUP_TYPES_SHINGLES_H
+#ifndef NEARDUP_TYPES_SHINGLES_TYPE_H
+#define NEARDUP_TYPES_SHINGLES_TYPE_H
 
 #include "sketch/bag.h"
-#include "types/calls.h"
-#include "types/objects.h"
+#include "calls/arguments.h"
+#include "calls/objects.h"
 #include "types/read.h"
-#include "types/schemes.h"
-#include "types/texts.h"
+#include "calls/schemes.h"
+#include "calls/texts.h"
 
 /*
  * A stored value: this header, count ascending elements and, if the flag is set, count

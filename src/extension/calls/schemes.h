@@ -1,8 +1,8 @@
 /*
  * schemes.h: the names of shingling schemes in arguments, and recipes that differ.
  */
-#ifndef NEARDUP_TYPES_SCHEMES_H
-#define NEARDUP_TYPES_SCHEMES_H
+#ifndef NEARDUP_CALLS_SCHEMES_H
+#define NEARDUP_CALLS_SCHEMES_H
 
 #include "compat.h"
 

@@ -1,7 +1,7 @@
 /*
- * calls.c: arguments, results and errors of SQL functions.
+ * arguments.c: arguments, results and errors of SQL functions.
  */
-#include "types/calls.h"
+#include "calls/arguments.h"
 
 #include <math.h>
 
@@ -10,11 +10,12 @@
 #include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "nodes/parsenodes.h"
 #include "utils/builtins.h"
 #include "utils/float.h"
 #include "utils/tuplestore.h"
 
-#include "types/texts.h"
+#include "calls/texts.h"
 
 /* How many hashes a sink is given at once. */
 #define HASH_BATCH 256
@@ -310,4 +311,21 @@ catch_error(void (*function)(void *state), void *state)
 	MemoryContextSwitchTo(context);
 	CurrentResourceOwner = owner;
 	return error;
+}
+
+/*
+ * neardup_require_commit(): raises an error if the procedure that calls this one cannot commit,
+ * as within a transaction block.
+ */
+PG_FUNCTION_INFO_V1(neardup_require_commit);
+Datum
+neardup_require_commit(PG_FUNCTION_ARGS)
+{
+	if (fcinfo->context == NULL || !IsA(fcinfo->context, CallContext) ||
+		castNode(CallContext, fcinfo->context)->atomic)
+		ereport(ERROR,
+				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
+				 errmsg("a procedure that commits cannot run inside a transaction block or a function"),
+				 errhint("Call it outside of a transaction, as with autocommit, or write batch => 0 to do all in this one.")));
+	PG_RETURN_VOID();
 }

@@ -1,7 +1,7 @@
 /*
  * weigh.c: SQL functions that weigh shingles.
  */
-#include "types/lexicon.h"
+#include "types/lexicon_type.h"
 
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /*
  * edit_distance.c: SQL functions of edit distance, longest common substring and variants.
  */
-#include "types/calls.h"
-#include "types/texts.h"
+#include "calls/arguments.h"
+#include "calls/texts.h"
 
 #include "compare/compare.h"
 #include "text/utf8.h"

@@ -1,10 +1,10 @@
 /*
- * lexicon.h: the type shingle_lexicon: the weights of shingles, by how many documents have them.
+ * lexicon_type.h: the type shingle_lexicon: the weights of shingles, by how many documents have them.
  */
-#ifndef NEARDUP_TYPES_LEXICON_H
-#define NEARDUP_TYPES_LEXICON_H
+#ifndef NEARDUP_TYPES_LEXICON_TYPE_H
+#define NEARDUP_TYPES_LEXICON_TYPE_H
 
-#include "types/shingles.h"
+#include "types/shingles_type.h"
 
 #include "sketch/forms.h"
 

@@ -2,9 +2,9 @@
  * show_functions.c: SQL functions that show what the recipe makes of a text, and the one that
  * strips markup.
  */
-#include "types/calls.h"
-#include "types/schemes.h"
-#include "types/texts.h"
+#include "calls/arguments.h"
+#include "calls/schemes.h"
+#include "calls/texts.h"
 
 #include "catalog/pg_type.h"
 #include "funcapi.h"
@@ -14,7 +14,7 @@
 #include "utils/tuplestore.h"
 
 #include "base/hash.h"
-#include "types/lexicon.h"
+#include "types/lexicon_type.h"
 #include "text/markup.h"
 #include "text/mask.h"
 

@@ -1,9 +1,9 @@
 /*
  * shared_passages.c: the SQL function of the passages that two texts share.
  */
-#include "types/calls.h"
-#include "types/schemes.h"
-#include "types/texts.h"
+#include "calls/arguments.h"
+#include "calls/schemes.h"
+#include "calls/texts.h"
 
 #include "funcapi.h"
 #include "mb/pg_wchar.h"

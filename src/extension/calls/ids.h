@@ -1,8 +1,8 @@
 /*
  * ids.h: the ids of rows, whose type the call names.
  */
-#ifndef NEARDUP_TYPES_IDS_H
-#define NEARDUP_TYPES_IDS_H
+#ifndef NEARDUP_CALLS_IDS_H
+#define NEARDUP_CALLS_IDS_H
 
 #include "compat.h"
 

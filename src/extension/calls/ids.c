@@ -1,7 +1,7 @@
 /*
  * ids.c: the ids of rows, whose type the call names.
  */
-#include "types/ids.h"
+#include "calls/ids.h"
 
 #include "catalog/pg_type.h"
 #include "parser/parse_coerce.h"

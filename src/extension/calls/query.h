@@ -1,8 +1,8 @@
 /*
  * query.h: queries that a user passes to a function as text.
  */
-#ifndef NEARDUP_TYPES_QUERY_H
-#define NEARDUP_TYPES_QUERY_H
+#ifndef NEARDUP_CALLS_QUERY_H
+#define NEARDUP_CALLS_QUERY_H
 
 #include "compat.h"
 

@@ -1,7 +1,7 @@
 /*
  * samples.c: SQL functions of samples and sketches of sets.
  */
-#include "types/shingles.h"
+#include "types/shingles_type.h"
 
 #include "sketch/bag.h"
 #include "sketch/sketch.h"

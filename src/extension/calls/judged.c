@@ -1,7 +1,7 @@
 /*
  * judged.c: reads what people say of pairs of ids: they are the same, or different.
  */
-#include "types/judged.h"
+#include "calls/judged.h"
 
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
@@ -10,7 +10,7 @@
 #include "utils/memutils.h"
 
 #include "base/sort.h"
-#include "types/query.h"
+#include "calls/query.h"
 
 #define EXAMPLE "SELECT a, b, same FROM verdicts"
 #define ROOM_MIN 64

@@ -5,7 +5,7 @@
  * belongs to that function's owner.  The owner of a database may add members of his own.  A
  * function of neardup_study asks for members of neardup.
  */
-#include "types/objects.h"
+#include "calls/objects.h"
 
 #include "access/genam.h"
 #include "access/table.h"

@@ -2,8 +2,8 @@
  * frequencies.c: SQL functions of document frequencies, and of sets weighted by a table
  * of them.
  */
-#include "types/query.h"
-#include "types/shingles.h"
+#include "calls/query.h"
+#include "types/shingles_type.h"
 
 #include "catalog/pg_type.h"
 #include "funcapi.h"
@@ -13,7 +13,7 @@
 #include "utils/tuplestore.h"
 
 #include "sketch/bag.h"
-#include "types/query.h"
+#include "calls/query.h"
 
 #define ROWS_AT_ONCE 1000
 

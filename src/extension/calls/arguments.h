@@ -1,11 +1,11 @@
 /*
- * calls.h: arguments, results and errors of SQL functions.
+ * arguments.h: arguments, results and errors of SQL functions.
  *
  * A function with a context saves its errors there, as errsave() does for input functions
  * on PostgreSQL 16 and later, and returns false; without one it throws them.
  */
-#ifndef NEARDUP_TYPES_CALLS_H
-#define NEARDUP_TYPES_CALLS_H
+#ifndef NEARDUP_CALLS_ARGUMENTS_H
+#define NEARDUP_CALLS_ARGUMENTS_H
 
 #include "compat.h"
 

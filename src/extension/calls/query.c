@@ -1,7 +1,7 @@
 /*
  * query.c: queries that a user passes to a function as text.
  */
-#include "types/query.h"
+#include "calls/query.h"
 
 #include "executor/tuptable.h"
 #include "miscadmin.h"

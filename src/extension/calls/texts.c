@@ -1,7 +1,7 @@
 /*
  * texts.c: text arguments as UTF-8, and texts as results.
  */
-#include "types/texts.h"
+#include "calls/texts.h"
 
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"

@@ -1,8 +1,8 @@
 /*
  * texts.h: text arguments as UTF-8, and texts as results.
  */
-#ifndef NEARDUP_TYPES_TEXTS_H
-#define NEARDUP_TYPES_TEXTS_H
+#ifndef NEARDUP_CALLS_TEXTS_H
+#define NEARDUP_CALLS_TEXTS_H
 
 #include "compat.h"
 
