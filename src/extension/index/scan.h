@@ -173,12 +173,27 @@ extern SetQuery *set_query(const Signature *set, Measure measure, double thresho
 extern int distance_of_sets(double resemblance);
 
 /* A document that may match: its record, and the TID without flags. */
-typedef struct SetPending
+typedef struct NotedSet
 {
 	MatchPlace place; /* without the match */
 	ItemPointerData tid;
 	SetRecord record;
-} SetPending;
+} NotedSet;
+
+/* What a search of sets has besides. */
+typedef struct SetSearch
+{
+	uint32 least; /* the sizes of sets that can match */
+	uint32 most;
+	NotedSet *noted; /* documents whose elements are to be compared when no page is locked */
+	Size count;
+	Size room;
+	KeptPage elements; /* the page of elements that was read last */
+	uint64 pages_left; /* pages that may still be read, of query->pages */
+	Segment *segment;  /* the segment whose lists were read */
+	uint32 hits_page;  /* the page of the candidate that least hits were asked for last ... */
+	uint32 least_hits; /* ... and what they are */
+} SetSearch;
 
 /* ---- Searching (scan_search.c) ------------------------------------------ */
 
@@ -268,17 +283,9 @@ typedef struct Search
 	int64 read_before;     /* pages_read_in() when the search of the segment began */
 	uint32 first_new;      /* stamps from here on began after the search */
 	bool tails_done;       /* both tails have been searched */
-	SetPending *pending;   /* sets whose elements are to be compared when no page is locked */
-	Size pendings;
-	Size pending_room;
-	KeptPage elements;
-	uint64 pages_left; /* of query->pages */
-	Segment *segment;  /* of sets, that is searched by lists */
-	uint32 least_page; /* the page of the candidate that least hits were asked for last ... */
-	uint32 least_hits; /* ... and what they are */
-	uint32 least;      /* the sizes of sets that can match */
-	uint32 most;
-	uint32 done_count; /* tails and segments that have been searched and are still listed */
+	bool replaced;         /* maintenance has replaced the tail or segment at hand */
+	SetSearch *sets;       /* NULL: the search compares signatures, or only flags */
+	uint32 done_count;     /* tails and segments that have been searched and are still listed */
 	uint32 done[SEGMENTS_MAX + 2];
 } Search;
 
@@ -300,19 +307,13 @@ search_hidden(const Search *s)
 	return s->query->killed ? TID_FLAGS : TID_FLAGS | TID_KILLED;
 }
 
-/* Returns whether the search compares sets. */
-static inline bool
-search_is_of_sets(const Search *s)
-{
-	return s->query->set != NULL && s->query->flag_mask == 0;
-}
-
-extern void search_begin_sets(Search *s);
-extern void search_expect_hits(Search *s, Segment *segment, HitCounter *counter);
-extern void search_note_set(Search *s, Page page, uint32 i);
-extern bool search_pending(Search *s, Segment *segment, uint32 stamp);
-extern void search_sets(Search *s, Segment *segment);
-extern void search_nearest(Search *s, Segment *segment);
+extern void sets_begin(Search *s, SetSearch *sets);
+extern void sets_expect_hits(Search *s, Segment *segment, HitCounter *counter);
+extern void sets_note(Search *s, Page page, uint32 i);
+extern void sets_compare(Search *s, Segment *segment, uint32 stamp);
+extern void sets_search(Search *s, Segment *segment);
+extern void sets_end(SetSearch *sets);
+extern void sets_search_nearest(Search *s, Segment *segment);
 
 /* ---- Postings (scan_postings.c) ----------------------------------------- */
 

@@ -131,10 +131,10 @@ search_scan_page(Search *s, Buffer buffer, const char *ahead)
 		for (int i = 0; i < count; i++)
 			match_flags(s, page, i);
 	}
-	else if (search_is_of_sets(s))
+	else if (s->sets != NULL)
 	{
 		for (int i = 0; i < count; i++)
-			search_note_set(s, page, i);
+			sets_note(s, page, i);
 	}
 	else
 	{
@@ -178,6 +178,20 @@ ask_for_page(const Search *s, const Segment *segment, uint32 page)
 		PrefetchBuffer(s->index, MAIN_FORKNUM, slot.block);
 }
 
+/*
+ * Unlocks a page of a segment, and compares the sets that were noted on it.  Returns whether to
+ * search no further, with about `pages` pages left.
+ */
+static bool
+end_page(Search *s, Segment *segment, Buffer buffer, Size pages)
+{
+	UnlockReleaseBuffer(buffer);
+	CHECK_FOR_INTERRUPTS();
+	if (s->sets != NULL)
+		sets_compare(s, segment, 0);
+	return s->replaced || matches_suffice(s->found, (uint32) pages);
+}
+
 /* Scans a segment.  Once a page had to be read in, prefetches the pages that come next. */
 void
 search_scan_segment(Search *s, Segment *segment)
@@ -205,11 +219,7 @@ search_scan_pages(Search *s, Segment *segment, uint32 first, uint32 pages)
 		if (p + 1 < pages)
 			ahead = find_ahead(segment, p + 1);
 		search_scan_page(s, buffer, ahead);
-		UnlockReleaseBuffer(buffer);
-		CHECK_FOR_INTERRUPTS();
-		if (s->pendings > 0 && !search_pending(s, segment, 0))
-			return;
-		if (matches_suffice(s->found, pages - p - 1))
+		if (end_page(s, segment, buffer, pages - p - 1))
 			return;
 	}
 }
@@ -264,9 +274,9 @@ match_candidate(Search *s, Page page, uint32 slot)
 		match_flags(s, page, slot);
 		return;
 	}
-	if (search_is_of_sets(s))
+	if (s->sets != NULL)
 	{
-		search_note_set(s, page, slot);
+		sets_note(s, page, slot);
 		return;
 	}
 	if (!filter_passes(s->query->filter, symbols, s->stride))
@@ -320,11 +330,7 @@ search_candidates(Search *s, Segment *segment, const uint32 *candidate, size_t c
 				page_corrupt(s->index, s->block, "posting of a document that does not exist");
 			match_candidate(s, page, slot);
 		}
-		UnlockReleaseBuffer(buffer);
-		CHECK_FOR_INTERRUPTS();
-		if (s->pendings > 0 && !search_pending(s, segment, 0))
-			return;
-		if (matches_suffice(s->found, (uint32) ((count - i) / CANDIDATES_AS_PAGE)))
+		if (end_page(s, segment, buffer, (count - i) / CANDIDATES_AS_PAGE))
 			return;
 	}
 }

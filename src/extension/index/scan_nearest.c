@@ -154,10 +154,9 @@ note_all(Nearest *n, HitCounter *counter)
 
 /*
  * Reads the lists of the query, and notes the documents in them.  Where postings are few beside
- * documents, and have room, they are sorted, else counted.  Returns false if maintenance has replaced
- * the segment.
+ * documents, and have room, they are sorted, else counted.
  */
-static bool
+static void
 read_lists(Nearest *n)
 {
 	Search *s = n->s;
@@ -187,7 +186,6 @@ read_lists(Nearest *n)
 		note_all(n, &r.counter);
 	postings_end(&r);
 	pfree(bucket);
-	return !segment->replaced;
 }
 
 /* ---- Comparing ---------------------------------------------------------- */
@@ -212,7 +210,7 @@ next_distance(const Nearest *n, int done, int last, size_t *count)
 static void
 use_pages(Search *s, uint64 before)
 {
-	s->pages_left -= Min(s->pages_left, s->report->pages - before);
+	s->sets->pages_left -= Min(s->sets->pages_left, s->report->pages - before);
 }
 
 /* Compares the documents whose least distance is greater than `done` and at most `until`. */
@@ -247,7 +245,7 @@ compare_nearest(Nearest *n)
 	{
 		int last = Min(matches_nth_distance(s->found, s->query->enough), n->end - 1);
 		/* Each may be on two pages that no other is on. */
-		size_t room = s->pages_left / 2;
+		size_t room = s->sets->pages_left / 2;
 		size_t count = Min(more, room);
 		int until;
 
@@ -267,7 +265,7 @@ compare_nearest(Nearest *n)
 
 /* Finds the nearest sets of a segment, as many as the query says are enough. */
 void
-search_nearest(Search *s, Segment *segment)
+sets_search_nearest(Search *s, Segment *segment)
 {
 	Nearest n = {.s = s, .segment = segment, .end = SET_DISTANCE_MAX, .page = PG_UINT32_MAX};
 	uint64 before = s->report->pages;
@@ -281,7 +279,8 @@ search_nearest(Search *s, Segment *segment)
 		search_scan_segment(s, segment);
 		return;
 	}
-	if (!read_lists(&n))
+	read_lists(&n);
+	if (segment->replaced)
 		return;
 	use_pages(s, before);
 	compare_nearest(&n);

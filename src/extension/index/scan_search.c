@@ -13,7 +13,6 @@
 #include "portability/instr_time.h"
 #include "utils/spccache.h"
 
-
 /* ---- Segments ----------------------------------------------------------- */
 
 /* Orders buckets by length, the shortest first. */
@@ -57,7 +56,7 @@ search_probe(Search *s, Segment *segment, const QueryBucket *bucket, double post
 	PostingReader r;
 
 	postings_read(&r, s->index, segment, s->report, &s->report->plan, bucket, postings_max,
-				  search_is_of_sets(s) ? candidates_room() : postings_candidates_max(segment));
+				  s->sets != NULL ? candidates_room() : postings_candidates_max(segment));
 	if (r.too_many)
 	{
 		s->report->plan.method = SEARCH_SCAN;
@@ -68,8 +67,8 @@ search_probe(Search *s, Segment *segment, const QueryBucket *bucket, double post
 		size_t count;
 		const uint32 *candidate;
 
-		if (search_is_of_sets(s) && s->report->plan.method != SEARCH_KEYS)
-			search_expect_hits(s, segment, &r.counter);
+		if (s->sets != NULL && s->report->plan.method != SEARCH_KEYS)
+			sets_expect_hits(s, segment, &r.counter);
 		candidate = counter_candidates(&r.counter, &count);
 
 		s->report->candidates += count;
@@ -152,19 +151,14 @@ search_by_keys(Search *s, Segment *segment)
 	return true;
 }
 
-/* Plans and searches a segment. */
+/* Plans and searches a segment for signatures or flags. */
 static void
-plan_and_search(Search *s, Segment *segment)
+search_signatures(Search *s, Segment *segment)
 {
 	int groups = segment->grouping.groups;
 	bool all = s->query->flag_mask != 0 || s->query->method == SEARCH_KEYS;
 	QueryBucket *bucket;
 
-	if (search_is_of_sets(s))
-	{
-		search_sets(s, segment);
-		return;
-	}
 	s->report->plan =
 		segment_usual_plan(segment, s->query->radius, all ? SEARCH_SCAN : s->query->method);
 	if (s->query->filter != NULL &&
@@ -205,7 +199,10 @@ search_segment(Search *s, Segment *segment)
 	search_set_stride(s, segment->root.stride);
 	if (timed)
 		INSTR_TIME_SET_CURRENT(start);
-	plan_and_search(s, segment);
+	if (s->sets != NULL)
+		sets_search(s, segment);
+	else
+		search_signatures(s, segment);
 	read = pages_read_in() - s->read_before;
 	/* A scan reads pages in their order, which takes less time. */
 	if (timed && read > 0 && s->report->plan.method != SEARCH_SCAN)
@@ -228,8 +225,8 @@ may_match(const SearchQuery *query, const SegmentEntry *entry)
 		(entry->nulls > 0 && (TID_NULL & mask) == query->flags);
 }
 
-/* Searches a segment that the metapage lists; false if maintenance has replaced it. */
-static bool
+/* Searches a segment that the metapage lists. */
+static void
 search_entry(Search *s, const SegmentEntry *entry)
 {
 	Segment *segment;
@@ -238,12 +235,11 @@ search_entry(Search *s, const SegmentEntry *entry)
 	s->report->documents = entry->documents;
 	s->report->plan.method = SEARCH_SCAN;
 	if (!may_match(s->query, entry))
-		return true;
+		return;
 	segment = segment_open(s->index, s->meta, entry);
-	if (segment == NULL)
-		return false;
-	search_segment(s, segment);
-	return !segment->replaced;
+	if (segment != NULL)
+		search_segment(s, segment);
+	s->replaced |= segment == NULL || segment->replaced;
 }
 
 /* ---- The whole index ---------------------------------------------------- */
@@ -270,20 +266,20 @@ is_done(const Search *s, uint32 stamp)
 /*
  * Searches a tail.  Skips a tail that was begun after the search, since the snapshot does
  * not see its rows, and one with another stride than the index's, since it holds only
- * NULLs.  Returns false if a page belongs to another stamp.
+ * NULLs.
  */
-static bool
+static void
 search_tail(Search *s, const TailEntry *tail)
 {
 	if (tail->stamp == 0 || tail->stamp >= s->first_new || is_done(s, tail->stamp) ||
 		(s->query->flag_mask == 0 && tail->stride != meta_stride(s->meta)))
-		return true;
+		return;
 	search_set_stride(s, tail->stride);
-	if (!tail_walk(s->index, tail, search_visit_tail_page, s) ||
-		!search_pending(s, NULL, tail->stamp))
-		return false;
-	s->done[s->done_count++] = tail->stamp;
-	return true;
+	s->replaced = !tail_walk(s->index, tail, search_visit_tail_page, s);
+	if (s->sets != NULL)
+		sets_compare(s, NULL, tail->stamp);
+	if (!s->replaced)
+		s->done[s->done_count++] = tail->stamp;
 }
 
 /* Hands on the report of a segment or of the tails, and begins the next one. */
@@ -311,11 +307,10 @@ sort_by_stamp(IndexMeta *meta)
 }
 
 /*
- * Searches what the metapage lists and has not been searched.  What maintenance replaces
- * soonest goes first: the tails, then the youngest segments.  Returns 0, or the stamp of
- * a tail or segment that no longer exists.
+ * Searches what the metapage lists and has not been searched, until one of it turns out to be
+ * replaced.  What maintenance replaces soonest goes first: the tails, then the youngest segments.
  */
-static uint32
+static void
 search_listed(Search *s)
 {
 	const IndexMeta *meta = s->meta;
@@ -323,10 +318,11 @@ search_listed(Search *s)
 	if (!s->tails_done)
 	{
 		s->report->plan.method = SEARCH_SCAN;
-		if (!search_tail(s, &meta->closed))
-			return meta->closed.stamp;
-		if (!search_tail(s, &meta->tail))
-			return meta->tail.stamp;
+		search_tail(s, &meta->closed);
+		if (!s->replaced)
+			search_tail(s, &meta->tail);
+		if (s->replaced)
+			return;
 		s->tails_done = true;
 		finish_report(s);
 	}
@@ -337,13 +333,13 @@ search_listed(Search *s)
 		if (is_done(s, entry->stamp))
 			continue;
 		if (matches_suffice(s->found, entry->document_pages))
-			return 0;
-		if (!search_entry(s, entry))
-			return entry->stamp;
+			return;
+		search_entry(s, entry);
+		if (s->replaced)
+			return;
 		s->done[s->done_count++] = entry->stamp;
 		finish_report(s);
 	}
-	return 0;
 }
 
 /*
@@ -378,43 +374,37 @@ search_query(Relation index, const SearchQuery *query, MatchList *found, ReportR
 			 void *state)
 {
 	Search s;
+	SetSearch sets;
 	SearchReport report;
 
-	/* Not s = {...}: that would clear done[] in each search. */
+	/* All but the last, which is long. */
+	memset(&s, 0, offsetof(Search, done));
 	s.index = index;
 	s.query = query;
 	s.found = found;
 	s.receiver = receiver;
 	s.receiver_state = state;
 	s.report = &report;
-	s.first_new = 0;
 	s.io_concurrency = get_tablespace_io_concurrency(index->rd_rel->reltablespace);
-	s.tails_done = false;
-	s.pending = NULL;
-	s.pendings = s.pending_room = 0;
-	s.elements = (KeptPage){.buffer = InvalidBuffer};
-	s.pages_left = query->pages;
-	if (query->set != NULL)
-		search_begin_sets(&s);
-	s.done_count = 0;
-	for (;;)
+	if (query->set != NULL && query->flag_mask == 0)
+		sets_begin(&s, &sets);
+	do
 	{
 		IndexMeta *meta = meta_read_as_of(index, query->snapshot);
-		uint32 gone;
 
+		s.replaced = false;
 		use_meta(&s, meta);
-		s.pendings = 0;
-		gone = s.k != 0 || query->flag_mask != 0 ? search_listed(&s) : 0;
+		if (s.k != 0 || query->flag_mask != 0)
+			search_listed(&s);
 		pfree(meta);
-		if (gone == 0)
-			break;
-		ereport(DEBUG1,
-				(errmsg_internal("search of index \"%s\" starts again: %u has been replaced",
-								 RelationGetRelationName(index), gone)));
-		found->repeats = true;
-	}
-	kept_release(&s.elements);
-	host_free(s.pending);
+		if (s.replaced)
+			ereport(DEBUG1,
+					(errmsg_internal("search of index \"%s\" starts again",
+									 RelationGetRelationName(index))));
+		found->repeats |= s.replaced;
+	} while (s.replaced);
+	if (s.sets != NULL)
+		sets_end(s.sets);
 }
 
 /*

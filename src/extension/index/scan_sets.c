@@ -28,40 +28,51 @@ set_query(const Signature *set, Measure measure, double threshold)
 	return query;
 }
 
-/* Begins to search: sets the sizes of sets that can match. */
+/* Begins to search for sets: finds the sizes of those that can match. */
 void
-search_begin_sets(Search *s)
+sets_begin(Search *s, SetSearch *sets)
 {
 	const SetQuery *query = s->query->set;
 	uint64_t least;
 	uint64_t most;
 
 	overlap_sizes(query->measure, query->count, query->threshold, &least, &most);
-	s->least = (uint32) Min(least, PG_UINT32_MAX);
-	s->most = (uint32) Min(most, PG_UINT32_MAX);
+	*sets = (SetSearch){.least = (uint32) Min(least, PG_UINT32_MAX),
+						.most = (uint32) Min(most, PG_UINT32_MAX),
+						.elements = {.buffer = InvalidBuffer},
+						.pages_left = s->query->pages};
+	s->sets = sets;
+}
+
+/* Frees what a search for sets has kept. */
+void
+sets_end(SetSearch *sets)
+{
+	kept_release(&sets->elements);
+	host_free(sets->noted);
 }
 
 /* ---- Comparing ---------------------------------------------------------- */
 
 /* Notes a document of a locked page, to compare its elements later, unless it cannot match. */
 void
-search_note_set(Search *s, Page page, uint32 i)
+sets_note(Search *s, Page page, uint32 i)
 {
+	SetSearch *sets = s->sets;
 	const SetQuery *query = s->query->set;
 	const uint8_t *symbols = page_symbols(page, s->stride, i);
 	const SetRecord *record = (const SetRecord *) symbols;
-
 	ItemPointerData tid = tid_of_heap(page_tid(page, i));
 
-	if (match_of(s->query->nearest, &tid) >= s->found->ceiling || record->count < s->least ||
-		record->count > s->most || (page_tid(page, i)->ip_posid & search_hidden(s)) != 0 ||
+	if (match_of(s->query->nearest, &tid) >= s->found->ceiling || record->count < sets->least ||
+		record->count > sets->most || (page_tid(page, i)->ip_posid & search_hidden(s)) != 0 ||
 		bitmap_shared_most(&query->bitmap, query->count, &record->bitmap, record->count) <
 			set_overlap(query, record->count) ||
 		!filter_passes(s->query->filter, symbols, s->stride))
 		return;
-	s->pending = host_grow(s->pending, &s->pending_room, s->pendings + 1, sizeof(SetPending));
-	s->pending[s->pendings++] =
-		(SetPending){.place = search_place(s, page, i), .tid = tid, .record = *record};
+	sets->noted = host_grow(sets->noted, &sets->room, sets->count + 1, sizeof(NotedSet));
+	sets->noted[sets->count++] =
+		(NotedSet){.place = search_place(s, page, i), .tid = tid, .record = *record};
 }
 
 /* A set whose elements are compared with a query's, in parts. */
@@ -89,22 +100,20 @@ compare_elements(void *state, const uint64 *element, uint32 count)
 }
 
 /*
- * Counts what a query shares with the set of a record, or less than needed if it is less.  Returns
- * false if maintenance has replaced it.
+ * Counts what a query shares with the set of a record, or less than needed if it is less.  Notes
+ * in the search whether maintenance has replaced the set.
  */
-static bool
-count_shared(const ElementSource *source, const SetQuery *query, const SetRecord *record,
-			 uint64 needed, uint32 *shared)
+static uint32
+count_shared(Search *s, const ElementSource *source, const SetQuery *query, const SetRecord *record,
+			 uint64 needed)
 {
 	Comparison c = {.element = query->element,
 					.left = query->count,
 					.rest = record->count,
 					.needed = needed};
 
-	if (!elements_read(source, record, compare_elements, &c))
-		return false;
-	*shared = c.shared;
-	return true;
+	s->replaced = !elements_read(source, record, compare_elements, &c);
+	return c.shared;
 }
 
 /* Returns the distance that a resemblance stands for. */
@@ -116,54 +125,51 @@ distance_of_sets(double resemblance)
 	return (int) Min((1 - resemblance) * SET_DISTANCES, SET_DISTANCE_MAX - 1);
 }
 
-/* Compares a document that was noted, and adds it if it matches; false as count_shared(). */
-static bool
-match_pending(Search *s, const ElementSource *source, const SetPending *pending)
+/* Compares a document that was noted, and adds it if it matches. */
+static void
+compare_noted(Search *s, const ElementSource *source, const NotedSet *noted)
 {
 	const SetQuery *query = s->query->set;
 	const SetQuery *origin = s->query->set_origin;
-	uint32 size = pending->record.count;
+	uint32 size = noted->record.count;
 	uint64 needed = set_overlap(query, size);
 	uint32 shared;
 	int distance = 0;
 
-	if (match_of(s->query->nearest, &pending->tid) >= s->found->ceiling)
-		return true;
-	if (!count_shared(source, query, &pending->record, needed, &shared))
-		return false;
-	if (shared < needed)
-		return true;
-	if (origin != NULL && !count_shared(source, origin, &pending->record, 0, &shared))
-		return false;
+	if (match_of(s->query->nearest, &noted->tid) >= s->found->ceiling)
+		return;
+	shared = count_shared(s, source, query, &noted->record, needed);
+	if (s->replaced || shared < needed)
+		return;
+	if (origin != NULL)
+		shared = count_shared(s, source, origin, &noted->record, 0);
 	if (s->query->by_distance)
 		distance =
 			distance_of_sets(overlap_similarity(MEASURE_RESEMBLANCE, shared,
 												origin != NULL ? origin->count : query->count,
 												size));
-	if (distance <= s->query->radius || !s->query->by_distance)
-		search_add_match(s, &pending->tid, distance, pending->place);
-	return true;
+	if (!s->replaced && (distance <= s->query->radius || !s->query->by_distance))
+		search_add_match(s, &noted->tid, distance, noted->place);
 }
 
 /*
  * Compares the documents that were noted, of a segment or of a tail of this stamp.  No page is
- * locked.  Returns false if maintenance has replaced the segment or tail.
+ * locked.
  */
-bool
-search_pending(Search *s, Segment *segment, uint32 stamp)
+void
+sets_compare(Search *s, Segment *segment, uint32 stamp)
 {
+	SetSearch *sets = s->sets;
 	ElementSource source = {.index = s->index,
 							.stamp = stamp,
 							.segment = segment,
-							.kept = &s->elements};
-	bool there = true;
+							.kept = &sets->elements};
 
-	for (Size i = 0; i < s->pendings && there; i++)
-		there = match_pending(s, &source, &s->pending[i]);
-	s->report->pages += s->elements.pages;
-	s->elements.pages = 0;
-	s->pendings = 0;
-	return there;
+	for (Size i = 0; i < sets->count && !s->replaced; i++)
+		compare_noted(s, &source, &sets->noted[i]);
+	s->report->pages += sets->elements.pages;
+	sets->elements.pages = 0;
+	sets->count = 0;
 }
 
 /* ---- Hits --------------------------------------------------------------- */
@@ -175,21 +181,22 @@ search_pending(Search *s, Segment *segment, uint32 stamp)
 static uint32
 least_hits(Search *s, uint32 document)
 {
+	SetSearch *sets = s->sets;
 	uint32 page = document / s->per_page;
 	uint32 unread = s->query->set->count - s->report->plan.groups;
 	uint32 size;
 	uint64 overlap;
 
-	if (page == s->least_page)
-		return s->least_hits;
-	s->least_page = page;
-	s->least_hits = 0;
-	if (page >= s->segment->root.document_pages ||
-		!segment_size_of_page(s->index, s->segment, page, &size))
+	if (page == sets->hits_page)
+		return sets->least_hits;
+	sets->hits_page = page;
+	sets->least_hits = 0;
+	if (page >= sets->segment->root.document_pages ||
+		!segment_size_of_page(s->index, sets->segment, page, &size))
 		return 0;
-	overlap = set_overlap(s->query->set, Max(size, s->least));
-	s->least_hits = overlap > unread ? (uint32) (overlap - unread) : 0;
-	return s->least_hits;
+	overlap = set_overlap(s->query->set, Max(size, sets->least));
+	sets->least_hits = overlap > unread ? (uint32) (overlap - unread) : 0;
+	return sets->least_hits;
 }
 
 /* Returns whether a document is in enough lists for its size. */
@@ -201,10 +208,10 @@ has_enough_hits(void *state, uint32 document, uint32 hits)
 
 /* Has a counter drop the documents that are of too few lists for their sizes. */
 void
-search_expect_hits(Search *s, Segment *segment, HitCounter *counter)
+sets_expect_hits(Search *s, Segment *segment, HitCounter *counter)
 {
-	s->segment = segment;
-	s->least_page = PG_UINT32_MAX;
+	s->sets->segment = segment;
+	s->sets->hits_page = PG_UINT32_MAX;
 	counter->keeps = has_enough_hits;
 	counter->keeps_state = s;
 }
@@ -362,8 +369,8 @@ search_pages(Search *s, Segment *segment, uint32 first, uint32 end)
 	const Grouping *g = &segment->grouping;
 	SearchPlan *plan = &s->report->plan;
 	double documents = (double) (end - first) * s->per_page;
-	uint64 overlap = set_overlap(query, s->least);
-	double size = Max(s->least, Min(s->most, segment->root.near_length));
+	uint64 overlap = set_overlap(query, s->sets->least);
+	double size = Max(s->sets->least, Min(s->sets->most, segment->root.near_length));
 	SetPrice price = set_price(query->measure, query->count, size, query->threshold);
 	QueryBucket *bucket = NULL;
 
@@ -398,20 +405,20 @@ search_pages(Search *s, Segment *segment, uint32 first, uint32 end)
 
 /* Searches a segment of sets. */
 void
-search_sets(Search *s, Segment *segment)
+sets_search(Search *s, Segment *segment)
 {
 	uint32 first;
 	uint32 end;
 
 	s->report->plan.method = SEARCH_SCAN;
-	if (s->least > s->most || !pages_below(s, segment, s->least, &first) ||
-		!pages_below(s, segment, (uint64) s->most + 1, &end))
+	if (s->sets->least > s->sets->most || !pages_below(s, segment, s->sets->least, &first) ||
+		!pages_below(s, segment, (uint64) s->sets->most + 1, &end))
 		return;
 	/* The last page that begins with a smaller set may go on with larger ones. */
 	if (first > 0)
 		first--;
 	if (first < end && s->query->enough > 0)
-		search_nearest(s, segment);
+		sets_search_nearest(s, segment);
 	else if (first < end)
 		search_pages(s, segment, first, end);
 }
