@@ -36,7 +36,7 @@
 typedef struct Reach
 {
 	List *relations;
-	bool changes; /* or the rows are only read */
+	bool changes; /* rows are changed, not only read */
 	LOCKMODE lock;
 } Reach;
 

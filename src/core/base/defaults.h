@@ -7,13 +7,13 @@
 #ifndef NEARDUP_BASE_DEFAULTS_H
 #define NEARDUP_BASE_DEFAULTS_H
 
-#define DEFAULT_SCHEME "word 3"        /* of minhash and shingles */
-#define DEFAULT_SCHEME_SINGLE "word 1" /* of simhash and lexicons */
+#define DEFAULT_SCHEME "word 3"        /* the scheme of minhash and shingles */
+#define DEFAULT_SCHEME_SINGLE "word 1" /* the scheme of simhash and lexicons */
 #define DEFAULT_MINHASH_K 512
 #define DEFAULT_MINHASH_B 1
 #define DEFAULT_SIMHASH_F 64
 #define DEFAULT_LEXICON_ENTRIES 10000
 #define DEFAULT_LEXICON_SHARE 0.05
-#define DEFAULT_THRESHOLD 0.8 /* of the command and the scripts; functions ask for one */
+#define DEFAULT_THRESHOLD 0.8 /* the default of the command and the scripts; functions have none */
 
 #endif

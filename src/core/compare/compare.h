@@ -16,7 +16,7 @@ typedef struct Sequence
 {
 	uint32_t *symbol; /* each below the alphabet of its pair */
 	size_t length;
-	SourceRange *place; /* of each symbol in the text; NULL if pair_of_units has not made it */
+	SourceRange *place; /* the place of each symbol in the text; NULL if it was not noted */
 } Sequence;
 
 /* Two sequences over one alphabet. */
@@ -40,8 +40,8 @@ extern void pair_free(SequencePair *pair);
 
 typedef struct EditCosts
 {
-	int32_t insertion; /* of a symbol of b; each cost is at least 0 */
-	int32_t deletion;  /* of a symbol of a */
+	int32_t insertion; /* the cost of inserting a symbol of b; each cost is at least 0 */
+	int32_t deletion;  /* the cost of deleting a symbol of a */
 	int32_t substitution;
 } EditCosts;
 
@@ -53,7 +53,7 @@ extern int64_t edit_distance(const SequencePair *pair, EditCosts costs, int64_t 
 
 typedef struct Common
 {
-	size_t start;  /* in a, counted in symbols */
+	size_t start;  /* the first symbol in a */
 	size_t length; /* 0 if there is no common symbol */
 } Common;
 
@@ -64,7 +64,7 @@ extern Common longest_common_run(const SequencePair *pair);
 /* A run of symbols that occurs in both, counted in symbols. */
 typedef struct Passage
 {
-	uint32_t a; /* its start in each */
+	uint32_t a; /* the passage's first symbol in each sequence */
 	uint32_t b;
 	uint32_t length;
 } Passage;

@@ -29,8 +29,8 @@
 /* A word of a column: bit i says how row i differs from row i - 1. */
 typedef struct Column
 {
-	uint64_t more; /* by one more */
-	uint64_t less; /* by one less */
+	uint64_t more; /* rows where the distance grows by one */
+	uint64_t less; /* rows where it shrinks by one */
 } Column;
 
 /* How a cell of a row differs from the cell before it: each is 0 or 1. */
@@ -76,8 +76,8 @@ typedef struct EditPass
 {
 	const Sequence *rows;
 	const Sequence *columns;
-	uint64_t *equal; /* for each symbol, WORDS words: the rows of the block that have it */
-	uint8_t *step;   /* for each column, the step along the last row computed */
+	uint64_t *equal; /* WORDS words for each symbol: the rows of the block that have it */
+	uint8_t *step;   /* the step of each column along the last row computed */
 	size_t done;     /* columns of that row that are computed */
 	size_t from;     /* the first column of the block */
 	int64_t corner;  /* the distance in the row above the block, before that column */

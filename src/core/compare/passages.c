@@ -33,7 +33,7 @@ typedef struct Group
 	uint32_t depth;
 	uint32_t first_a; /* the least place in each sequence; NONE: none */
 	uint32_t first_b;
-	uint32_t head; /* of the list; NONE: it is empty */
+	uint32_t head; /* the first of the list; NONE: it is empty */
 	uint32_t tail;
 } Group;
 

@@ -19,8 +19,8 @@
 typedef struct Numbering
 {
 	Table table;
-	uint64_t *key;       /* by number */
-	uint32_t ascii[128]; /* of a key below 128: its number plus 1 */
+	uint64_t *key;       /* each key, by its number */
+	uint32_t ascii[128]; /* the number of each key below 128, plus 1 */
 } Numbering;
 
 /* Returns the number of a key. */

@@ -24,7 +24,7 @@ typedef struct Sorting
 	uint32_t alphabet;
 	uint32_t *array;
 	uint8_t *small;   /* a bit for each suffix */
-	uint32_t *bucket; /* for each symbol, where its suffixes start or end in the array */
+	uint32_t *bucket; /* the place where the suffixes of each symbol start or end in the array */
 } Sorting;
 
 static inline bool

@@ -22,7 +22,7 @@ typedef struct Code
 /* The tokens of a text, put together, and the codes among them. */
 typedef struct Squeezed
 {
-	Sequence sequence; /* of bytes */
+	Sequence sequence; /* the bytes of the text */
 	size_t room;
 	Code *code;
 	size_t codes;

@@ -16,7 +16,7 @@ edits_within(int64_t bound, int32_t cost, size_t count)
 /* A row of the matrix, from column `from` to column `to`. */
 typedef struct MatrixRow
 {
-	int64_t *cell; /* for each column, the distance in the last row computed */
+	int64_t *cell; /* the distance of each column in the last row computed */
 	size_t from;
 	size_t to;
 	size_t done; /* columns of the row above that are computed */

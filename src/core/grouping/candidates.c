@@ -424,7 +424,7 @@ intersect(const uint32_t *x, size_t nx, const uint32_t *y, size_t ny, uint32_t *
 typedef struct Choices
 {
 	const Chooser *chooser;
-	const uint32_t *document; /* of the group */
+	const uint32_t *document; /* the documents of the group */
 	uint8_t *taken;           /* a bit for each of them that is a candidate already */
 	HitCounter *candidates;
 } Choices;

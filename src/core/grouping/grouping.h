@@ -39,9 +39,9 @@ typedef struct Grouping
 	int groups; /* m; 0: there are too few documents */
 	int width;
 	int wide;
-	int bucket_bits; /* at most */
+	int bucket_bits; /* the most bits of a bucket */
 	int keys;        /* 0 if there are too few documents */
-	int key_bits;    /* of a key's bucket */
+	int key_bits;    /* bits of a key's bucket */
 } Grouping;
 
 extern Grouping grouping_for(int k, int b, uint32_t n);
@@ -132,7 +132,7 @@ typedef enum SearchMethod
 {
 	SEARCH_AUTO,   /* the cheapest */
 	SEARCH_MERGE,  /* t = 0, all groups (Yuan et al. 2012, Alg.H) */
-	SEARCH_CHOOSE, /* for each choice of m - h groups, what all of them find (Alg.G) */
+	SEARCH_CHOOSE, /* what all of a choice find, for each choice of m - h groups (Alg.G) */
 	SEARCH_PROBE,  /* c = 1 (multi-index hashing) */
 	SEARCH_KEYS,   /* the documents that have a key; only where the query has one */
 	SEARCH_SCAN    /* every document */
@@ -141,12 +141,12 @@ typedef enum SearchMethod
 /* What a plan needs to know of a segment. */
 typedef struct SegmentStats
 {
-	uint32_t documents; /* that have postings in the groups */
-	uint32_t stored;    /* on its pages, if that is more */
+	uint32_t documents; /* documents that have postings in the groups */
+	uint32_t stored;    /* documents on its pages, if these are more */
 	uint32_t documents_per_page;
 	double posting_pages;
 	double own_length;  /* mean length of a document's own bucket; 0: as if spread evenly */
-	double near_length; /* ... and of those that differ from it in a symbol */
+	double near_length; /* mean length of the buckets that differ from it in a symbol */
 
 	/*
 	 * The lengths of the query's buckets, the shortest first: length_sum[i] is the sum of the
@@ -162,14 +162,14 @@ typedef struct SearchPlan
 	SearchMethod method; /* SCAN, CHOOSE, MERGE if all radii are 0, else PROBE */
 	int groups;          /* |S| */
 	int count;           /* c */
-	int radius;          /* t of each group in S, but ... */
-	int one_more;        /* ... t + 1 of this many of them, with c = 1 */
-	uint32_t from;       /* documents from here on ... */
-	uint32_t end;        /* ... and before this one are searched; 0: all */
+	int radius;          /* t of each group in S, except for one_more of them */
+	int one_more;        /* the number of groups in S whose radius is t + 1, with c = 1 */
+	uint32_t from;       /* the first document that is searched */
+	uint32_t end;        /* the document behind the last that is searched; 0: all are */
 	double lookups;
 	double postings;
 	double candidates;
-	double pages; /* of postings and documents */
+	double pages; /* pages of postings and documents */
 	double cost;  /* nanoseconds */
 } SearchPlan;
 
@@ -202,7 +202,7 @@ extern bool postings_get(const uint8_t *code, size_t bytes, uint32_t numbers, ui
 /* A kernel of postings_get, for tests and benchmarks. */
 typedef struct PostingsKernel
 {
-	const char *name; /* as in base/cpu.h */
+	const char *name; /* the name of the kernel, as in base/cpu.h */
 	bool (*available)(void);
 	bool (*get)(const uint8_t *code, size_t bytes, uint32_t numbers, uint32_t *document);
 } PostingsKernel;
@@ -219,9 +219,9 @@ extern const PostingsKernel postings_kernels[];
 typedef struct HitCounter
 {
 	uint8_t *hits;       /* the counters, aligned to 8 bytes */
-	size_t bytes;        /* of hits, a power of two */
+	size_t bytes;        /* bytes of `hits`, a power of two */
 	int count;           /* c */
-	uint32_t second_bit; /* with c = 2: what gives the second bit of a document */
+	uint32_t second_bit; /* what gives the second bit of a document, with c = 2 */
 	uint32_t *candidate;
 	size_t candidates;
 	size_t room;
@@ -229,8 +229,8 @@ typedef struct HitCounter
 	/* If it is set: returns whether a document that is in some number of buckets is a candidate. */
 	bool (*keeps)(void *state, uint32_t document, uint32_t hits);
 	void *keeps_state;
-	uint32_t from;     /* documents from here on ... */
-	uint32_t end;      /* ... and before this one are counted */
+	uint32_t from;     /* the first document that is counted */
+	uint32_t end;      /* the document behind the last that is counted */
 	uint32_t *pending; /* postings that are not counted yet */
 	size_t pendings;
 	size_t pending_room;
@@ -248,7 +248,7 @@ typedef struct Chooser
 {
 	int groups;
 	int count;          /* c: groups of a choice */
-	uint32_t *document; /* of the buckets of all groups; ascending within a group */
+	uint32_t *document; /* the documents of the buckets of all groups; ascending within a group */
 	size_t *end;        /* end[g] .. end[g + 1]: of group g */
 	size_t used;
 	size_t room;

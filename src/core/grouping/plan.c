@@ -18,8 +18,8 @@
 #define COST_POSTING_FAR 0.7
 #define COST_CANDIDATE 8.0 /* sort, find its page, compare */
 #define COST_CANDIDATE_FAR 4.0
-#define COST_SCANNED 0.1            /* a document of a scan ... */
-#define COST_SCANNED_BYTE 0.036     /* ... and each byte of its symbols ... */
+#define COST_SCANNED 0.1            /* compare a document of a scan, without its symbols */
+#define COST_SCANNED_BYTE 0.036     /* compare a byte of its symbols */
 #define COST_SCANNED_PAGE_FAR 150.0 /* a page of a scan */
 #define COST_COUNTER 0.05           /* clear a byte of counters */
 #define COST_CHOICE 30.0            /* intersect two buckets */
@@ -41,9 +41,9 @@ typedef struct SearchTrial
 	int h;
 	double mean; /* documents in a bucket */
 	double own;  /* postings in the query's bucket of a group, on average */
-	double near; /* ... and in a bucket that differs from it in a symbol */
+	double near; /* mean postings in a bucket that differs from it in a symbol */
 	double postings_per_page;
-	double pages; /* of postings of a group */
+	double pages; /* pages of the postings of a group */
 	double far;   /* share of the memory accesses that find nothing in a cache */
 
 	/* For each radius: buckets within it, and pages that they are on if each has a page. */

@@ -384,8 +384,8 @@ typedef struct LowReader
 	const uint8_t *body;
 	size_t bytes;
 	int low_bits;
-	__m512i byte;  /* which bytes are the words */
-	__m512i shift; /* at which bits of its word each byte of the result begins */
+	__m512i byte;  /* the bytes that are the words */
+	__m512i shift; /* the bits of its word at which each byte of the result begins */
 	__m512i mask;
 } LowReader;
 

@@ -21,7 +21,7 @@
 typedef struct Components
 {
 	const Stars *stars;
-	uint32_t *parent; /* of each row */
+	uint32_t *parent; /* the parent of each row */
 	uint64_t wanted;  /* pairs */
 } Components;
 

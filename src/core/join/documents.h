@@ -25,13 +25,13 @@ typedef struct StoredBag
 /* A document that is a set. */
 typedef struct StoredSet
 {
-	uint64_t length; /* by which it is compared */
-	uint32_t count;  /* of its elements */
+	uint64_t length; /* the length by which it is compared */
+	uint32_t count;  /* the number of its elements */
 	bool in_file;
 	union
 	{
 		StoredBag *bag;
-		uint64_t position; /* in blobs */
+		uint64_t position; /* the position in blobs */
 	} at;
 } StoredSet;
 
@@ -48,17 +48,17 @@ typedef struct DocumentStore
 {
 	Table table;     /* documents from base on, by what they hold */
 	uint32_t base;   /* they alone are in memory */
-	uint64_t secret; /* of digests */
-	bool *alone;     /* of each document */
+	uint64_t secret; /* the secret of digests */
+	bool *alone;     /* whether each document is alone */
 	Records records; /* signatures: symbols, then a digest of the evidence, if there is any; if that
 						   is read, its last byte says whether the document is lone */
 	bool lone;       /* some documents are lone */
 	StoredSet *set;  /* sets */
-	Chunk *chunks;   /* of the sets in memory */
-	uint64_t elements;  /* of these sets */
+	Chunk *chunks;   /* the chunks of the sets in memory */
+	uint64_t elements;  /* elements of these sets */
 	uint64_t limit;     /* elements that memory may hold and join */
 	uint32_t flushed;   /* the first sets, in blobs */
-	uint64_t *evidence; /* of each document, its position in blobs; NULL: it is read, or none */
+	uint64_t *evidence; /* the position of each document's evidence in blobs; NULL: there is none */
 	Blobs blobs;        /* evidence, or sets that outgrew memory */
 } DocumentStore;
 

@@ -34,9 +34,9 @@ typedef struct EdgeArray
 
 typedef struct Edges
 {
-	EdgeArray ordered; /* in memory, in order, unless `unsorted` */
+	EdgeArray ordered; /* the edges in memory, in order, unless `unsorted` */
 	EdgeArray others;
-	size_t most;   /* that memory may hold */
+	size_t most;   /* edges that memory may hold */
 	bool unsorted; /* edges are given in any order */
 	HostFile *file;
 	EdgeRun *run;

@@ -19,7 +19,7 @@ typedef struct KeptSet
 	const Documents *documents; /* NULL: there is none */
 	uint32_t document;
 	Bag bag;
-	void *copy; /* that has the arrays of the bag; or NULL */
+	void *copy; /* the copy that has the arrays of the bag; NULL: none */
 } KeptSet;
 
 struct Judge

@@ -30,7 +30,7 @@ struct Hits
 	size_t count;
 	Hit *hit;
 	uint64_t *sorted;   /* places of one side, each with the number of its hit */
-	uint32_t *slot[2];  /* of the documents of each hit */
+	uint32_t *slot[2];  /* the slots of the documents of each hit */
 	uint8_t *packed[2]; /* the documents of each side, by slot */
 	uint64_t *seen;     /* pairs that were collected; 0: none */
 	size_t mask;        /* places in seen[] - 1 */

@@ -31,7 +31,7 @@ typedef struct JoinSide
 {
 	const uint8_t *packed; /* symbols, or entries; aligned to 8 bytes */
 	uint32_t documents;
-	uint32_t held; /* for a plan only: packed has this number of them, at equal distances; 0: all */
+	uint32_t held; /* documents that packed has, at equal distances, for a plan only; 0: all */
 } JoinSide;
 
 /*
@@ -54,7 +54,7 @@ typedef int (*JoinNext)(void *next_state);
 typedef struct JoinSlice
 {
 	int bits;        /* high bits of a bucket */
-	uint32_t change; /* by which buckets of the right differ from buckets of the left */
+	uint32_t change; /* the bits by which buckets of the right differ from buckets of the left */
 	uint32_t most;   /* documents of a side, at most */
 	bool new_left;   /* the documents on the left are others than before */
 } JoinSlice;
@@ -72,13 +72,13 @@ typedef struct SymbolJoin
 	JoinSide left;
 	JoinSide right; /* packed is NULL: join left with itself */
 	JoinEmit emit;
-	JoinProgress progress; /* or NULL */
-	void *state;           /* of both */
+	JoinProgress progress; /* the function that is told the progress; NULL: none */
+	void *state;           /* the state of both functions */
 	JoinNext next;         /* NULL: all groups or parts in turn */
 	void *next_state;
-	JoinSlice slice;   /* of the group that next returns; bits is 0: all of it */
+	JoinSlice slice;   /* the slice of the group that next returns; bits is 0: all of it */
 	JoinStats *stats;  /* added to after each group or part; or NULL */
-	JoinLabels labels; /* of the documents of left; label is NULL if there are none */
+	JoinLabels labels; /* the labels of the documents of left; label is NULL if there are none */
 } SymbolJoin;
 
 /*
@@ -109,21 +109,21 @@ join_is_sifted(const SymbolJoin *join)
 /* Symbols for a prefix, those that tell most documents apart first. */
 typedef struct Arrangement
 {
-	int symbols; /* as many as fill a prefix, or all; 0: prefixes begin as documents do */
+	int symbols; /* symbols that fill a prefix, or all; 0: prefixes begin as documents do */
 	uint16_t symbol[JOIN_PREFIX_WORDS * 64];
 } Arrangement;
 
 typedef struct JoinPlan
 {
 	Grouping grouping;
-	int groups;   /* of the grouping that are used; 0: all pairs are compared */
-	int radius;   /* t of each group, but ... */
-	int one_more; /* ... t + 1 of the first groups, this many */
-	int parts;    /* without groups: parts of the right side, joined one after the other */
-	int words;    /* of the prefix, compared first; 0: all */
+	int groups;   /* groups of the grouping that are used; 0: all pairs are compared */
+	int radius;   /* t of each group, except for one_more of them */
+	int one_more; /* the number of the first groups whose radius is t + 1 */
+	int parts;    /* parts of the right side, joined one after the other, if there are no groups */
+	int words;    /* words of the prefix that are compared first; 0: all */
 	double recall;
 	double cost;             /* nanoseconds, estimated */
-	Arrangement arrangement; /* without groups */
+	Arrangement arrangement; /* the arrangement, if there are no groups */
 } JoinPlan;
 
 /* Returns how many groups or parts a plan joins one after the other. */
@@ -153,7 +153,7 @@ typedef struct JoinPrefix
 	int first;   /* the first symbol */
 	int symbols; /* their number */
 	int ring;    /* the number of symbols after which the first ones follow */
-	int h;       /* in how many of these symbols a pair may differ */
+	int h;       /* the number of these symbols in which a pair may differ */
 } JoinPrefix;
 
 extern JoinPrefix *join_prefixes(const SymbolJoin *join, const JoinPlan *plan);

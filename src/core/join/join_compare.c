@@ -369,7 +369,7 @@ compare_tile_shaped(JoinPass *pass, uint32_t tile, const uint32_t *masks, int co
 
 typedef struct TileKernel
 {
-	const char *name; /* as in base/cpu.h */
+	const char *name; /* the name of the kernel, as in base/cpu.h */
 	bool (*available)(void);
 	void (*compare)(JoinPass *pass, uint32_t tile, const uint32_t *masks, int count);
 } TileKernel;

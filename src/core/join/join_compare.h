@@ -17,12 +17,12 @@
 typedef struct Sorted
 {
 	const JoinSide *side;
-	uint32_t count;     /* of the documents that are sorted */
+	uint32_t count;     /* the number of documents that are sorted */
 	bool sifted;        /* these are not all */
 	uint32_t *document; /* their numbers, ascending, if the side may be sifted; else NULL */
 	uint32_t *bucket;   /* the bucket of each, and later the number of the bucket or half */
 	uint32_t *order;    /* document numbers in bucket order; NULL: all in turn */
-	uint32_t *offset;   /* by the number of a bucket or half, and one end for each half */
+	uint32_t *offset;   /* the place of each bucket or half, and one end for each half */
 	uint32_t *used;     /* buckets that hold documents, ascending */
 	uint32_t *tile;     /* where each tile starts in used, and the end */
 	uint64_t *prefix;   /* shape.words of each document, in bucket order */
@@ -35,19 +35,19 @@ typedef struct JoinPass
 	JoinPlan plan;
 	PrefixShape shape;
 	JoinPrefix *group_prefix; /* the prefixes of each group */
-	int group;                /* or part, if the plan has no groups */
+	int group;                /* the group, or the part if the plan has no groups */
 	Sorted left;
 	Sorted right;
 	const Sorted *other; /* right, or left itself */
-	int bits;            /* of a bucket's number, without the bits of a slice */
+	int bits;            /* bits of a bucket's number, without the bits of a slice */
 	int tile_bits;       /* low bits of a bucket's number, which differ within a tile */
 	int halves;          /* 1 if buckets have halves, the second of lone documents; else 0 */
 	size_t steps;        /* comparisons since the last check for interrupts */
-	JoinStats stats;     /* of this group */
+	JoinStats stats;     /* the figures of this group */
 	uint64_t *met; /* a bit for each bucket near one of the smaller side; NULL: none is sifted */
 	uint32_t *met_before; /* how many such buckets are before those of each word */
 	uint32_t mets;        /* how many there are */
-	bool stopped;         /* by the caller */
+	bool stopped;         /* the caller has stopped it */
 	int hits;
 	uint32_t hit[HITS][2]; /* places in bucket order */
 } JoinPass;

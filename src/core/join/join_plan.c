@@ -13,17 +13,17 @@
  * Nanoseconds, measured on a server of 2023 with AVX-512.  Plans, and so the order of
  * pairs, should not depend on the processor, so these prices do not either.
  */
-#define COST_SORTED 20.0     /* sort a document ... */
-#define COST_SORTED_FAR 15.0 /* ... each bit by which buckets outgrow a cache ... */
-#define COST_SORTED_WORD 6.0 /* ... and each word of its prefix */
+#define COST_SORTED 20.0     /* sort a document */
+#define COST_SORTED_FAR 15.0 /* more for each bit by which buckets outgrow a cache */
+#define COST_SORTED_WORD 6.0 /* more for each word of its prefix */
 #define COST_SIFTED 4.0      /* see that a document need not be sorted */
 #define COST_LOOKUP 4.0      /* find the other bucket for a mask */
-#define COST_ONE 1.0         /* compare a pair, one document with one ... */
-#define COST_ONE_WORD 0.4    /* ... and each word of their prefixes */
+#define COST_ONE 1.0         /* compare a pair, one document with one */
+#define COST_ONE_WORD 0.4    /* more for each word of their prefixes */
 #define COST_MANY 0.05       /* the same, many documents with many */
 #define COST_MANY_WORD 0.07
-#define COST_WHOLE 25.0   /* compare a pair as a whole, after its prefixes ... */
-#define COST_READ 2000.0  /* ... if both documents are read from a file */
+#define COST_WHOLE 25.0   /* compare a pair as a whole, after its prefixes */
+#define COST_READ 2000.0  /* more if both documents are read from a file */
 #define COST_ARRANGED 4.0 /* put a symbol into a prefix */
 
 /* A document is compared with fewer others one by one (RIGHTS_TO_LOAD in join.c). */
@@ -76,7 +76,7 @@ typedef struct JoinTrial
 	double left;
 	double right;
 	double pairs;
-	int bits;      /* of a bucket, at most */
+	int bits;      /* the most bits of a bucket */
 	double differ; /* probability that a symbol of a pair differs */
 	float *chance; /* the same of each symbol; NULL: all equal */
 	JoinPlan best;

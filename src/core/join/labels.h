@@ -9,9 +9,9 @@
 /* Labels of the documents of a list. */
 typedef struct JoinLabels
 {
-	const uint32_t *label; /* of each place, ascending; 0: none */
-	uint32_t *parent;      /* of each label, in a tree of connected labels */
-	uint32_t count;        /* of labels, 0 among them */
+	const uint32_t *label; /* the label of each place, ascending; 0: none */
+	uint32_t *parent;      /* the parent of each label, in a tree of connected labels */
+	uint32_t count;        /* the number of labels, 0 among them */
 } JoinLabels;
 
 /* Returns whether documents with two labels are known to be connected. */

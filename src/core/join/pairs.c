@@ -26,13 +26,13 @@ typedef struct Inside
 	const DocumentList *list[2]; /* equal: one list is joined with itself */
 	SignatureHeader shape;
 	SpreadJoin spread; /* signatures; symbols and plan also in memory */
-	uint8_t *copy[2];  /* of signatures that are not in order, or NULL */
+	uint8_t *copy[2];  /* copies of signatures that are not in order, or NULL */
 	SetJoin sets;
 	SetPlan set_plan;
 	bool judges;        /* evidence is read where parts run */
 	Bag *bag[2];        /* sets of the lists */
-	void **bag_copy[2]; /* of those in a file */
-	uint64_t elements;  /* of the sets */
+	void **bag_copy[2]; /* the copies of bags in a file */
+	uint64_t elements;  /* elements of the sets */
 } Inside;
 
 /* Returns the number of different lists of a join, 1 or 2. */
@@ -528,7 +528,7 @@ typedef struct Turn
 {
 	const Inside *inside;
 	bool reports;
-	int part; /* under way */
+	int part; /* the part under way */
 } Turn;
 
 /* A PairNext.  Joins in files report by themselves. */
@@ -597,10 +597,10 @@ typedef struct Taker
 {
 	const DocumentList *left;
 	const DocumentList *right;
-	Judge *judge; /* of pairs that come unjudged; or NULL */
+	Judge *judge; /* the judge of pairs that come unjudged; NULL: none do */
 	PairSink sink;
 	void *state;
-	bool stopped; /* by the sink */
+	bool stopped; /* the sink has stopped it */
 } Taker;
 
 /* A PairSink for places: passes the documents on unless their evidence is not similar. */

@@ -50,22 +50,22 @@ typedef struct PairStats
 	int groups;   /* plan of the first join of signatures */
 	int radius;
 	int one_more;   /* groups whose radius is one more */
-	JoinStats join; /* of all joins */
+	JoinStats join; /* the figures of all joins */
 	uint64_t pairs; /* passed on */
 } PairStats;
 
 /* How documents are compared, within which memory, and by whom. */
 typedef struct PairOptions
 {
-	double threshold; /* above 0, at most 1 */
+	double threshold; /* the threshold, above 0 and at most 1 */
 	double recall;    /* probability to find a pair of signatures at the threshold; 1: find all */
 	bool evidence;    /* sets that belong to the signatures decide which documents are similar */
 	double contained; /* then, if above 0, a document is similar to one before, or to a keeper,
 						 that has at least this share of it */
 	bool multiset;    /* compare sets as multisets */
 	Measure measure;
-	size_t memory; /* bytes that documents and a join may take, about ... */
-	int sides;     /* ... of this number of documents, 1 or 2 */
+	size_t memory; /* bytes that documents and a join may take, about */
+	int sides;     /* the sides that take them, 1 or 2 */
 	/* Runs a join and passes its pairs on, as pairs_run() does.  NULL: this thread does it. */
 	void (*run)(void *state, PairJoin *join, PairSink sink, void *sink_state);
 	/* Reads the set of a row, whose arrays are the caller's, where parts of a join run.  NULL: rows
@@ -75,7 +75,7 @@ typedef struct PairOptions
 	void (*progress)(void *state, int done, int parts);
 	/* Is called when documents outgrow memory, with the bytes that would hold them; or NULL. */
 	void (*spilled)(void *state, const char *what, double bytes);
-	void *state; /* of these functions */
+	void *state; /* the state of these functions */
 	PairStats *stats;
 } PairOptions;
 
@@ -95,10 +95,10 @@ typedef struct Documents
 	uint32_t rows;
 	size_t row_room;
 	uint32_t *next;  /* the next row of the same document, or NO_ROW */
-	uint32_t *class; /* of each row; NULL if rows have no classes */
+	uint32_t *class; /* the class of each row; NULL if rows have no classes */
 	/* Documents. */
 	bool sets;             /* their values are sets, not signatures */
-	SignatureHeader shape; /* of all values; the caller sets it before the first */
+	SignatureHeader shape; /* the shape of all values; the caller sets it before the first */
 	uint32_t count;
 	size_t room;
 	uint32_t *first; /* first row of each */
@@ -111,11 +111,11 @@ typedef struct DocumentRow
 {
 	uint32_t class;         /* only rows of a class are compared; NO_CLASS: joins no document */
 	bool alone;             /* it is a document of its own */
-	const uint8_t *symbols; /* of a signature of the documents' shape, or NULL */
+	const uint8_t *symbols; /* the symbols of a signature of the documents' shape, or NULL */
 	const Bag *bag;         /* a set, or NULL */
 	const Bag *evidence;    /* a set that belongs to the signature, or NULL */
-	uint64_t digest; /* of such a set that can be read: equal sets have equal ones in 56 bits */
-	bool lone;       /* such a set that is similar to none of a row that is lone, too */
+	uint64_t digest;        /* the digest of such a set: equal sets have equal ones in 56 bits */
+	bool lone;              /* such a set that is similar to none of a row that is lone, too */
 } DocumentRow;
 
 extern Documents *documents_begin(const PairOptions *options, bool sets, bool classes);
@@ -137,8 +137,8 @@ typedef struct DocumentList
 	Documents *documents;
 	const uint32_t *doc;
 	uint32_t count;
-	const JoinLabels *labels; /* of a list that is joined with itself; or NULL */
-	bool unjudged;            /* of the left list: pairs are candidates, which the sink judges */
+	const JoinLabels *labels; /* the labels of a list that is joined with itself, or NULL */
+	bool unjudged;            /* the left list is not judged: the sink judges its pairs */
 } DocumentList;
 
 /* Returns all documents. */
@@ -153,7 +153,7 @@ struct PairJoin
 {
 	int parts;
 	double cost;          /* nanoseconds, estimated */
-	size_t process_bytes; /* that each process needs at least, beyond the arrays */
+	size_t process_bytes; /* bytes that each process needs at least, beyond the arrays */
 	size_t held;          /* bytes that documents take beside the arrays */
 	uint64_t most;        /* pairs that the sink takes, at most */
 	size_t memory;        /* bytes that a process may take */
@@ -206,18 +206,18 @@ typedef struct Stars
 {
 	Documents *documents;
 	Documents *keepers;           /* documents of other rows that are the keepers; NULL: the same */
-	const uint32_t *order;        /* documents in the order of the rows that stand for them ... */
-	uint32_t count;               /* ... and their number; NULL: all in turn */
+	const uint32_t *order;        /* documents in the order of their rows; NULL: all in turn */
+	uint32_t count;               /* the number of documents in `order` */
 	const uint32_t *first;        /* row that stands for each document */
 	const uint32_t *keeper_first; /* row that stands for each document of keepers, if there are */
 	bool nearest;                 /* documents join the most similar keeper, not the first */
-	uint32_t *keeper;             /* of each row, NO_ROW at first */
-	double *similarity;           /* to it */
+	uint32_t *keeper;             /* the keeper of each row, NO_ROW at first */
+	double *similarity;           /* the similarity to it */
 	/* Does a document wait for its turn?  NULL: no. */
 	bool (*waits)(const struct Stars *stars, uint32_t document);
 	/* If it does: may it join a keeper, a row, now? */
 	bool (*is_allowed)(const struct Stars *stars, uint32_t document, uint32_t keeper);
-	struct Judge *judge; /* of candidates; NULL: edges are of similar documents */
+	struct Judge *judge; /* the judge of candidates; NULL: edges are of similar documents */
 	/* The edges that stars_make() keeps. */
 	Edge *edge;
 	size_t edges;

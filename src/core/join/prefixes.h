@@ -55,7 +55,7 @@ typedef bool (*PrefixCompare)(const PrefixShape *shape, const uint64_t *prefix, 
 /* A kernel, for tests and benchmarks. */
 typedef struct PrefixKernel
 {
-	const char *name; /* as in base/cpu.h */
+	const char *name; /* the name of the kernel, as in base/cpu.h */
 	bool (*available)(void);
 	PrefixCompare compare;
 } PrefixKernel;

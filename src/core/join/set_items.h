@@ -10,11 +10,11 @@
 /* A bag that is not empty. */
 typedef struct SetDocument
 {
-	uint64_t length; /* of all elements */
-	uint64_t lone;   /* of the elements that are no items, since no other bag has them */
+	uint64_t length; /* the length of all elements */
+	uint64_t lone;   /* the length of the elements that are no items, since no other bag has them */
 	size_t item;     /* the first of its items */
 	uint32_t items;
-	uint32_t bag;      /* its number in left or right */
+	uint32_t bag;      /* the bag's number in left or right */
 	uint32_t earliest; /* first document of the partition before its own */
 	bool of_right;
 } SetDocument;
@@ -30,9 +30,9 @@ typedef struct SetItems
 	uint32_t ranks;
 	uint32_t partitions;
 	size_t places;       /* items of all documents */
-	uint32_t *rank;      /* of each item, ascending within a document */
-	uint32_t *frequency; /* of each item; NULL if the join is not weighted */
-	uint64_t *bitmap;    /* of each document, a power of two words: bits of its ranks */
+	uint32_t *rank;      /* the rank of each item, ascending within a document */
+	uint32_t *frequency; /* the frequency of each item; NULL if the join is not weighted */
+	uint64_t *bitmap;    /* a power of two words for each document: bits of its ranks */
 	uint32_t words;
 } SetItems;
 
@@ -42,16 +42,16 @@ typedef struct SetItems
 typedef struct SetElement
 {
 	int64_t element;
-	uint32_t bags;    /* that have it */
-	uint32_t sources; /* of these bags: 1 for left, 2 for right, 3 for both */
+	uint32_t bags;    /* bags that have it */
+	uint32_t sources; /* the sides of these bags: 1 for left, 2 for right, 3 for both */
 } SetElement;
 
 /* All elements, numbered in order of their first occurrence. */
 typedef struct SetElements
 {
 	Table table;
-	SetElement *element; /* by number */
-	uint32_t *number;    /* of each occurrence, by document */
+	SetElement *element; /* the elements, by number */
+	uint32_t *number;    /* the number of each occurrence, by document */
 } SetElements;
 
 /* Returns the frequency of an item. */

@@ -49,7 +49,7 @@ typedef struct FoundSets
 {
 	uint32_t greater;
 	uint32_t lesser;
-	uint32_t a; /* as SetPairSink takes them */
+	uint32_t a; /* the pair as SetPairSink takes it */
 	uint32_t b;
 	double similarity;
 } FoundSets;
@@ -59,10 +59,10 @@ struct SetJoiner
 	const SetJoin *join;
 	const SetPlan *plan;
 	JoinStats *stats;
-	size_t *first; /* of each list, whose document is not too short by now */
-	uint32_t *met; /* by document: the last document that it has met, plus 1 */
+	size_t *first; /* the first of each list whose document is not too short by now */
+	uint32_t *met; /* the last document that each document has met, plus 1 */
 	Needed needed[NEEDED];
-	FoundSets *found; /* and not yet given to the sink */
+	FoundSets *found; /* the sets that were found and not yet given to the sink */
 	size_t founds;
 	size_t found_room;
 	size_t steps; /* since the last check for interrupts */

@@ -35,15 +35,15 @@ typedef struct SetJoin
 	uint32_t left_count;
 	const Bag *right; /* NULL: join left with itself */
 	uint32_t right_count;
-	double threshold; /* above 0, at most 1 */
+	double threshold; /* the threshold, above 0 and at most 1 */
 	bool weighted;    /* lengths are sums of frequencies, else numbers of elements */
-	Measure measure;  /* of resemblance and containment */
+	Measure measure;  /* the measure: resemblance or containment */
 	SetPairSink sink;
-	void *state;  /* of sink */
+	void *state;  /* the state of sink */
 	SetNext next; /* NULL: all parts in turn */
 	void *next_state;
-	const uint64_t *length; /* of the bags of left, then of right; NULL: of what they hold */
-	JoinLabels labels;      /* of the bags of left; label is NULL if there are none */
+	const uint64_t *length; /* the length of each bag, left first; NULL: of what it holds */
+	JoinLabels labels;      /* the labels of the bags of left; label is NULL if there are none */
 } SetJoin;
 
 extern _Noreturn void set_refuse_size(void);

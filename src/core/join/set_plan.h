@@ -27,10 +27,10 @@ typedef struct SetPlan
 	SetItems items;
 	bool block;
 	uint32_t mask; /* bits of a rank that number its lists, which ranks of a block may share */
-	size_t lists;  /* for each number one; with two sources, of left and right in turn */
-	size_t *start; /* of each list, and the end of the last */
+	size_t lists;  /* lists, one for each number; with two sources, of left and right in turn */
+	size_t *start; /* the start of each list, and the end of the last */
 	size_t postings;
-	SetPosting *posting; /* of the documents of each list in turn */
+	SetPosting *posting; /* the postings of the documents of each list in turn */
 	double cost;         /* nanoseconds, estimated */
 } SetPlan;
 

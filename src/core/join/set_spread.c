@@ -49,7 +49,7 @@ typedef struct SetSpread
 	uint64_t *part_items;
 	uint64_t *ranks; /* elements that n sets have, by n; then the first rank */
 	HostFile *file;  /* the keys of all items */
-	uint64_t *key;   /* of a document */
+	uint64_t *key;   /* the keys of a document */
 	size_t key_room;
 	uint32_t most; /* documents of the next block */
 } SetSpread;
@@ -82,7 +82,7 @@ order_documents(SetSpread *spread)
 static void
 spread_elements(SetSpread *spread)
 {
-	Table table; /* for its secret */
+	Table table; /* the table that has the secret */
 
 	table_begin(&table, 1);
 	spread->parts =

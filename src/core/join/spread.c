@@ -44,22 +44,22 @@ typedef struct Piece
 typedef struct Spread
 {
 	const SpreadJoin *whole;
-	SymbolJoin join; /* of two pieces */
+	SymbolJoin join; /* the join of two pieces */
 	const JoinPlan *plan;
-	JoinPrefix *prefixes; /* of all groups */
+	JoinPrefix *prefixes; /* the prefixes of all groups */
 	Hits *hits;           /* NULL if there are no groups */
 	SpreadList list[2];
 	bool self;
-	int words;     /* of an entry's prefix, or of all symbols */
+	int words;     /* words of an entry's prefix, or of all symbols */
 	size_t stride; /* bytes of an entry */
 	uint32_t most; /* entries of a piece */
-	int file_bits; /* the logarithm of the number of files ... */
-	int bits;      /* ... in this group */
+	int file_bits; /* the logarithm of the number of files */
+	int bits;      /* the logarithm of the number of files in this group */
 	int group;
 	Piece left;
 	Piece right;       /* the next one */
 	bool alone;        /* the next one is the left one itself */
-	bool stopped;      /* by the sink */
+	bool stopped;      /* the sink has stopped it */
 	uint8_t *entry[2]; /* the pieces in memory */
 } Spread;
 

@@ -17,7 +17,7 @@ typedef struct FileList
 /* A join of signatures in files. */
 typedef struct SpreadJoin
 {
-	SymbolJoin symbols; /* its sides do not matter */
+	SymbolJoin symbols; /* the join; its sides do not matter */
 	JoinPlan plan;
 	FileList left;
 	FileList right; /* file is NULL: join left with itself */

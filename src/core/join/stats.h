@@ -20,7 +20,7 @@ typedef struct JoinStats
 	uint64_t pruned_by_length;    /* pairs pruned by the difference of their lengths */
 	uint64_t pruned_by_frequency; /* pairs pruned by the frequency passed, or the bitmaps */
 	uint64_t pairs;               /* pairs of sets that were found */
-	uint32_t partitions;          /* of sets, by length; of the first join */
+	uint32_t partitions;          /* partitions of sets by length, in the first join */
 } JoinStats;
 
 /* Adds what was done in another part, or by another process. */

@@ -17,12 +17,12 @@
 typedef struct ElementCounts
 {
 	Table table;
-	uint64_t *element; /* by number, as the others */
+	uint64_t *element; /* the elements by number, as the arrays below */
 	uint32_t *count;   /* documents that have it, or may have had it before it was forgotten */
 	uint32_t *last;    /* low bits of the number of the last one, counted from 1 */
-	size_t room;       /* of the arrays */
+	size_t room;       /* elements that the arrays have room for */
 	size_t most;       /* elements, in a counter for a lexicon */
-	uint64_t width;    /* of a counter for a share */
+	uint64_t width;    /* the width of a counter for a share */
 	double share;
 	uint64_t documents;
 } ElementCounts;

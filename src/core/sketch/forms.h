@@ -14,7 +14,7 @@
 /* A value that is being written. */
 typedef struct FormWriter
 {
-	char *bytes; /* from host_alloc */
+	char *bytes; /* the bytes, made by host_alloc */
 	size_t length;
 	size_t room;
 } FormWriter;
@@ -35,7 +35,7 @@ typedef struct FormReader
 {
 	const char *at;    /* what is read next */
 	const char *input; /* all of it */
-	const char *end;   /* of a binary value */
+	const char *end;   /* the end of a binary value */
 	bool strict;       /* numbers have no leading zeros */
 	bool strange;      /* it does not begin as a value does */
 	bool cut;          /* a binary value has fewer bytes than it should */
@@ -73,7 +73,7 @@ extern void signature_send(FormWriter *writer, const Signature *signature);
 /* ---- Sets (bag_forms.c) ------------------------------------------------- */
 
 #define SHINGLES_LAYOUT 1
-#define SHINGLES_FREQUENCIES 1 /* of the flags: unless all are 1 */
+#define SHINGLES_FREQUENCIES 1 /* the flag of a set whose frequencies are not all 1 */
 
 extern bool bag_parse(FormReader *reader, uint8_t *version, SchemeId *scheme, Bag *bag);
 extern void bag_print(FormWriter *writer, int version, SchemeId scheme, const Bag *bag);
@@ -89,11 +89,11 @@ extern void bag_send(FormWriter *writer, int version, SchemeId scheme, const Bag
 typedef struct LexiconParts
 {
 	uint8_t version;
-	SchemeId scheme; /* of the shingles that it weighs */
+	SchemeId scheme; /* the scheme of the shingles that it weighs */
 	uint64_t documents;
 	uint32_t count;
 	uint32_t *key;   /* ascending */
-	uint8_t *weight; /* below WEIGHT_MAX */
+	uint8_t *weight; /* the weights, each below WEIGHT_MAX */
 } LexiconParts;
 
 extern bool lexicon_weighs(int version, SchemeId scheme);

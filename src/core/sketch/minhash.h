@@ -18,7 +18,7 @@ typedef struct Lanes
 /* Computes the bins and symbols of elements. */
 typedef struct RoundKernel
 {
-	const char *name; /* as in cpu.h */
+	const char *name; /* the name of the kernel, as in cpu.h */
 	bool (*available)(void);
 	/* All elements in the first round. */
 	void (*first)(const uint64_t *element, int count, uint32_t k, Lanes *lanes);

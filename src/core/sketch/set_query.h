@@ -19,7 +19,7 @@ typedef struct SetBitmap
 /* The sets Y whose measure is at least the threshold; of threshold 0: all. */
 typedef struct SetQuery
 {
-	Measure measure; /* of the query and the set */
+	Measure measure; /* the measure of the query and the set */
 	double threshold;
 	uint32_t count;
 	const uint64_t *element;

@@ -16,18 +16,18 @@
 typedef struct SignatureHeader
 {
 	uint8_t version; /* RECIPE_VERSION, or a later one */
-	uint8_t flags;   /* log2 b and SIGNATURE_... */
+	uint8_t flags;   /* log2 b and flags, as below */
 	uint16_t k;      /* symbols */
 	SchemeId scheme;
 } SignatureHeader;
 
 #define SIGNATURE_LOG_B 0x07   /* 0 to 5 */
-#define SIGNATURE_SIMHASH 0x00 /* the kind of a simhash ... */
-#define SIGNATURE_MINHASH 0x08 /* ... and that of a minhash, which has a cardinality */
-#define SIGNATURE_EMPTY 0x10   /* of the empty set: all symbols are zero; similar to nothing */
+#define SIGNATURE_SIMHASH 0x00 /* the kind of a simhash */
+#define SIGNATURE_MINHASH 0x08 /* the kind of a minhash, which has a cardinality */
+#define SIGNATURE_EMPTY 0x10   /* the empty set: all symbols are zero; similar to nothing */
 #define SIGNATURE_COUNTED 0x20 /* the cardinality is known (minhash only) */
 #define SIGNATURE_SET \
-	0x40 /* in an index: a set, of which the symbols are a record (store/sets.h) */
+	0x40 /* the kind of a set in an index, whose symbols are a record (store/sets.h) */
 
 /* The k of a set in an index; b is 1. */
 #define SET_SYMBOLS 256
@@ -106,13 +106,12 @@ signature_size(const SignatureHeader *header)
 /* What makes signatures of texts. */
 typedef struct SignatureMaker
 {
-	SignatureHeader
-		header;      /* of all of them; its scheme is of weighed shingles, if there are weights */
-	SchemeId scheme; /* of the shingles of a text */
-	const Weights *weights; /* for minhash; or NULL */
+	SignatureHeader header; /* the header of all; with weights its scheme is of weighed shingles */
+	SchemeId scheme;        /* the scheme of the shingles of a text */
+	const Weights *weights; /* the weights for minhash; NULL: none */
 	/* For minhash: is called with the distinct elements, as mix64 of each; or NULL. */
 	void (*take)(void *state, const uint64_t *element, size_t count);
-	void *state; /* of take */
+	void *state; /* the state of take */
 } SignatureMaker;
 
 extern SignatureHeader signature_header(uint8_t kind, int k, int b, SchemeId scheme);

@@ -14,7 +14,7 @@
 
 #define MINHASH_K_MIN 16
 #define MINHASH_K_MAX 16384
-#define MINHASH_BITS_MAX 65536 /* of k * b */
+#define MINHASH_BITS_MAX 65536 /* the most bits: k * b */
 
 /*
  * The bytes of a packed signature.  Symbols are packed without gaps, the first one in the
@@ -80,7 +80,7 @@ extern int symbol_distances(const uint8_t *x, const uint8_t *first, size_t strid
 /* A kernel of both functions, for tests and benchmarks. */
 typedef struct DistanceKernel
 {
-	const char *name; /* as in base/cpu.h */
+	const char *name; /* the name of the kernel, as in base/cpu.h */
 	bool (*available)(void);
 	int (*distance)(const uint8_t *x, const uint8_t *y, int k, int b);
 	int (*distances)(const uint8_t *x, const uint8_t *first, size_t stride, int count, int k, int b,

@@ -64,7 +64,7 @@ typedef struct Copies
 typedef struct CopiesPlace
 {
 	size_t element;
-	uint32_t copy; /* of the element, from 0 */
+	uint32_t copy; /* the number of the element's copy, from 0 */
 } CopiesPlace;
 
 extern Copies copies_weighed(uint64_t *mixed, size_t count, const Weights *weights);

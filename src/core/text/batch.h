@@ -28,7 +28,7 @@ typedef struct Batch
 	uint32_t edges; /* odd while a unit is open */
 	bool alone;     /* the open token is one character and its marks */
 	const uint8_t *source;
-	SourceRange *place; /* of each of bytes; NULL: nobody asks */
+	SourceRange *place; /* the place of each of bytes; NULL: nobody asks */
 	uint32_t edge[BATCH_EDGES + STEP_EDGES];
 } Batch;
 

@@ -42,9 +42,9 @@ typedef enum CharClass
  */
 #define CHAR_BOUNDARY 64
 
-extern const uint8_t unicode_page[]; /* by code point >> 10: the number of its page of 64 runs */
-extern const uint16_t unicode_run[]; /* of each page: the numbers of its runs of 16 characters */
-extern const uint8_t unicode_info[]; /* of each run: its characters */
+extern const uint8_t unicode_page[]; /* each code point >> 10: the number of its page of 64 runs */
+extern const uint16_t unicode_run[]; /* each page: the numbers of its runs of 16 characters */
+extern const uint8_t unicode_info[]; /* each run: its characters */
 
 /* Returns the CHAR_CLASS and flags of a code point. */
 static inline unsigned
@@ -109,7 +109,7 @@ words_of_text(const char *utf8, size_t length, SchemeId scheme, TokenSink sink, 
 typedef struct WordSet
 {
 	Table table;
-	uint64_t *word; /* by number; NULL if the set is not made yet */
+	uint64_t *word; /* each word, by its number; NULL if the set is not made yet */
 } WordSet;
 
 /* Returns whether the word of a hash is in a set. */
@@ -174,7 +174,7 @@ typedef struct Spot
 {
 	int words;
 	uint64_t hash[1 + SPOT_MAX];
-	size_t place[1 + SPOT_MAX]; /* as given to spot_finder_add */
+	size_t place[1 + SPOT_MAX]; /* places of words, as given to spot_finder_add */
 	uint64_t count;             /* occurrences that end with the same word */
 } Spot;
 

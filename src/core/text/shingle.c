@@ -26,7 +26,7 @@ typedef struct Shingler
 	uint32_t width;
 	uint64_t leaving;                            /* SHINGLE_MULTIPLIER^width */
 	uint64_t window;                             /* polynomial of the last width units */
-	uint64_t units;                              /* that the window has passed */
+	uint64_t units;                              /* units that the window has passed */
 	uint32_t fill;                               /* units that wait */
 	uint64_t unit[SCHEME_WIDTH_MAX + UNITS_MAX]; /* the last width units, and those that wait */
 	uint64_t ascii[128];                         /* hashes of single characters */

@@ -276,11 +276,11 @@ struct SpotFinder
 	SpotSink sink;
 	void *state;
 	uint64_t content;      /* how many chain words have come: neither antecedents nor stop words */
-	uint64_t hash[RECENT]; /* of the last chain words */
+	uint64_t hash[RECENT]; /* the hashes of the last chain words */
 	size_t place[RECENT];
 	size_t ending[RECENT]; /* the first chain that ends at each chain word to come */
-	size_t last[RECENT];   /* and the last one */
-	Opened *opened;        /* by rule; NULL if there are no rules */
+	size_t last[RECENT];   /* the last chain that ends there */
+	Opened *opened;        /* what each rule has opened; NULL if there are no rules */
 	Chain *chain;
 	size_t chains;
 	size_t room;

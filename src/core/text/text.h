@@ -35,7 +35,7 @@ typedef struct TokenBatch
 	const uint8_t *bytes;
 	const uint32_t *edge;
 	size_t count;
-	const SourceRange *place; /* of each of bytes; NULL unless they are asked for */
+	const SourceRange *place; /* the place of each of bytes; NULL unless they are asked for */
 } TokenBatch;
 
 #define TOKEN_SLACK 64
@@ -68,7 +68,7 @@ typedef uint32_t SchemeId;
 
 typedef enum SchemeKind
 {
-	SCHEME_FOREIGN = 0,  /* made by another program: cast from bit, bigint, ... */
+	SCHEME_FOREIGN = 0,  /* made by another program: cast from bit or bigint, for instance */
 	SCHEME_WORD = 1,     /* width consecutive tokens */
 	SCHEME_CHAR = 2,     /* width consecutive characters */
 	SCHEME_STOPWORD = 3, /* width consecutive tokens, the first a stop word */
@@ -153,9 +153,9 @@ extern void spots_of_text(const char *utf8, size_t length, const SpotWords *word
 /* One distinct shingle of a text. */
 typedef struct ShownShingle
 {
-	uint64_t hash;  /* as shingle_text gives it */
+	uint64_t hash;  /* the hash, as shingle_text gives it */
 	uint32_t count; /* occurrences; INT32_MAX if there are more */
-	uint32_t start; /* and length: the place of its text, for shown_text */
+	uint32_t start; /* the place of its text for shown_text, with length */
 	uint32_t length;
 } ShownShingle;
 
@@ -164,13 +164,13 @@ typedef struct ShownShingles
 {
 	ShownShingle *shingle;
 	size_t count;
-	Table table; /* of their hashes */
+	Table table; /* the table of their hashes */
 	char *text;  /* all tokens, separated by single spaces */
 	size_t length;
 	size_t room;
 	bool too_many; /* shingles, or bytes of text */
 	bool of_spots;
-	uint32_t *place; /* of the words of spot signatures in text */
+	uint32_t *place; /* the places of the words of spot signatures in text */
 	size_t places;
 	size_t place_room;
 	char *spot; /* the text that shown_text has returned last */

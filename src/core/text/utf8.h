@@ -33,7 +33,7 @@ is_proper(uint32_t code_point, int bytes)
 		return code_point >= 0x800 && (code_point < 0xD800 || code_point > 0xDFFF);
 	if (bytes == 4)
 		return code_point >= 0x10000 && code_point <= 0x10FFFF;
-	return true; /* by its lead byte */
+	return true; /* the lead byte tells it */
 }
 
 /*

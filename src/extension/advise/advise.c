@@ -43,7 +43,7 @@ find_pairs_of_arguments(FunctionCallInfo fcinfo, int judged, int most, CorpusPai
 /* What statements are made of. */
 typedef struct Statement
 {
-	const char *schema; /* of the extension's functions, with a dot; empty if it is searched */
+	const char *schema; /* the schema of the extension's functions, with a dot, or empty */
 	const char *texts;  /* what to select an id and a body from */
 	Oid id_type;
 } Statement;

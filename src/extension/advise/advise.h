@@ -31,8 +31,8 @@ enum
 typedef struct Candidate
 {
 	int scheme;      /* WORD_1 to CHAR_5 */
-	bool lexicon;    /* are shingles weighted by a lexicon of the texts? */
-	Measure measure; /* of resemblance and containment */
+	bool lexicon;    /* shingles are weighted by a lexicon of the texts */
+	Measure measure; /* the measure: resemblance or containment */
 } Candidate;
 
 #define CANDIDATES 12
@@ -53,11 +53,11 @@ extern const char *const scheme_names[SCHEMES];
 /* A text, as its distinct shingles by each scheme, which are hashes of 32 bits. */
 typedef struct CorpusText
 {
-	uint64 key;               /* the texts with the least keys are kept ... */
-	uint64 second_key;        /* ... and of equal keys the texts with the least second keys */
-	uint64 row;               /* from 1 */
-	bool outside;             /* is it here only because it was judged? */
-	char *id;                 /* as text */
+	uint64 key;               /* the order of texts: those with the least keys are kept */
+	uint64 second_key;        /* the order of texts of equal keys */
+	uint64 row;               /* the number of its row, from 1 */
+	bool outside;             /* it is here only because it was judged */
+	char *id;                 /* its id, as text */
 	uint32 judged;            /* place of the id in the verdicts, or NOT_JUDGED */
 	uint32 *element[SCHEMES]; /* ascending */
 	uint32 elements[SCHEMES];
@@ -70,19 +70,19 @@ typedef struct Corpus
 	JudgedPairs *verdicts; /* NULL if there are none */
 	uint32 most;           /* texts to keep */
 	uint32 family_most;    /* texts of one key to keep, where texts are left out */
-	size_t room;           /* of text */
+	size_t room;           /* bytes that text has room for */
 	uint32 count;          /* texts; when the sample is complete, texts outside come last */
 	uint32 inside;         /* texts that are not outside */
 	bool complete;         /* no text was left out */
 	uint64 limit;          /* texts with greater keys are left out */
-	uint64 rows;           /* with a text that has shingles */
-	uint64 texts;          /* of rows with an id: these, and those without shingles */
-	bool null_ids;         /* were rows left out because their ids are null? */
+	uint64 rows;           /* rows with a text that has shingles */
+	uint64 texts;          /* rows with an id: these, and those without shingles */
+	bool null_ids;         /* rows were left out because their ids are null */
 	CorpusText *text;
 	SchemeId scheme[SCHEMES];
 	uint32 highest[SCHEMES]; /* element that is kept */
 	uint64 total[SCHEMES];   /* elements of all texts */
-	const char *query;       /* without a semicolon */
+	const char *query;       /* the query without a semicolon */
 } Corpus;
 
 #define SAMPLE_MOST 20000
@@ -105,11 +105,11 @@ typedef struct AdvicePair
 	uint32 a;
 	uint32 b;
 	float stands_for; /* pairs among all texts; 0 for one outside the sample */
-	float chance;     /* of being drawn, relative to others */
+	float chance;     /* the chance of being drawn, relative to others */
 	float same;       /* P(same) by the model, which tells candidates apart */
 	float calibrated; /* P(same) for totals of many pairs */
 	uint16 similarity[CANDIDATES];
-	bool unsure; /* was it judged both the same and different? */
+	bool unsure; /* it was judged both the same and different */
 } AdvicePair;
 
 /* Returns the step of the grid up to which a candidate reports a pair. */
@@ -124,10 +124,10 @@ typedef struct CorpusPairs
 	const Corpus *corpus;
 	size_t count;
 	size_t room;
-	AdvicePair *pair; /* by a and b */
+	AdvicePair *pair; /* the pairs, ordered by a and b */
 	uint32 *judged;   /* places of pairs that were judged */
 	bool *same;       /* verdicts on them */
-	bool *again;      /* was it given twice? */
+	bool *again;      /* whether each pair was given twice */
 	uint32 judged_count;
 	double reported[CANDIDATES][GRID + 1]; /* pairs of all texts that a threshold reports */
 } CorpusPairs;
@@ -149,11 +149,11 @@ typedef struct Sums
 /* A logistic model of P(same), with the normal approximation of its uncertainty. */
 typedef struct Model
 {
-	const double *logits;      /* of all similarities */
+	const double *logits;      /* the logits of all similarities */
 	double centre[CANDIDATES]; /* the mean of each logit over all pairs */
 	double coefficient[FEATURES];
 	double covariance[FEATURES][FEATURES];
-	Sums all; /* of all pairs */
+	Sums all; /* the sums of all pairs */
 } Model;
 
 extern void model_fit(Model *model, CorpusPairs *pairs);

@@ -128,7 +128,7 @@ typedef struct Gatherer
 	uint32 *element;
 	size_t count;
 	size_t room;
-	uint32 highest; /* to keep */
+	uint32 highest; /* the greatest element that is kept */
 } Gatherer;
 
 /* A HashSink. */

@@ -12,9 +12,9 @@
 typedef struct Rule
 {
 	int candidate;
-	double shingles; /* of "word 3", that the median of the texts has at least */
+	double shingles; /* shingles of "word 3" that the median of the texts has at least */
 	int floor;       /* lower thresholds report texts of one subject */
-	double part;     /* of the pairs above may be just below the threshold */
+	double part;     /* part of the pairs above that may be just below the threshold */
 	int otherwise;   /* the threshold if there is no gap */
 } Rule;
 

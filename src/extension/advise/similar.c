@@ -46,13 +46,13 @@ const Candidate candidates[CANDIDATES] = {[LEXICON_WORD_3] = {WORD_3, true, MEAS
 typedef struct Lists
 {
 	uint32 count;    /* shingles */
-	uint32 *start;   /* of each list in text[]; and the end of the last one */
+	uint32 *start;   /* the start of each list in text[], and the end of the last one */
 	uint32 *text;    /* ascending in each list */
-	uint8 *weight;   /* of each shingle */
+	uint8 *weight;   /* the weight of each shingle */
 	uint32 **list;   /* numbers of the lists of each text */
 	uint32 *lists;   /* how many they are */
 	uint32 *weights; /* the sum of their weights */
-	uint64 *shared;  /* with each text: shingles in the low half, their weights in the high one */
+	uint64 *shared;  /* what each text shares: shingles in the low half, weights in the high one */
 } Lists;
 
 /* A SortKey. */

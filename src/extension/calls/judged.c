@@ -22,7 +22,7 @@
 typedef struct VerdictReader
 {
 	JudgedPairs *verdicts;
-	Oid type[2]; /* of the columns of ids */
+	Oid type[2]; /* the types of the columns of ids */
 } VerdictReader;
 
 /* ---- Reading --------------------------------------------------------------- */

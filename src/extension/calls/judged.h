@@ -12,8 +12,8 @@
 typedef enum JudgedTimes
 {
 	JUDGED_ONCE,
-	JUDGED_AGAIN, /* and alike */
-	JUDGED_UNSURE /* and differently */
+	JUDGED_AGAIN, /* the pair was judged before, and alike */
+	JUDGED_UNSURE /* the pair was judged before, and differently */
 } JudgedTimes;
 
 /* A verdict on a pair of ids, which are places among the judged ids, a < b or a = b. */

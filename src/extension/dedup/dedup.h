@@ -37,7 +37,7 @@ typedef struct PairCallOptions
 	JudgedPairs *verdicts; /* NULL if there are none */
 	bool judged_alone;     /* each row that has a verdict is a document of its own */
 	struct Within *within; /* the columns in which rows must be equal, or NULL */
-	int workers;           /* of the join that had most */
+	int workers;           /* workers of the join that had most */
 } PairCallOptions;
 
 /* ---- The rows of a query (source.c) --------------------------------------- */
@@ -48,11 +48,11 @@ typedef struct Source
 	const char *name; /* the argument's name, for messages */
 	PairCallOptions *options;
 	uint32 row_room;
-	Datum *id;          /* of each row */
+	Datum *id;          /* the id of each row */
 	uint32 *judged;     /* place of the row's id in the verdicts, or NOT_JUDGED */
 	uint32 *judged_row; /* row of each id in the verdicts, or NO_ROW */
 	bool sets;          /* values are sets of shingles, not signatures */
-	bool shaped;        /* has there been a value, and so a shape? */
+	bool shaped;        /* there has been a value, and so a shape */
 	Documents *documents;
 } Source;
 
@@ -82,8 +82,8 @@ extern void workers_run(void *options, PairJoin *join, PairSink sink, void *stat
 typedef struct WithinColumn
 {
 	const char *name;
-	int place; /* in the query that is read */
-	Oid type;  /* below a domain */
+	int place; /* the column's position in the query that is read */
+	Oid type;  /* the type below a domain */
 	Oid collation;
 	bool by_value;
 	int16 length;
@@ -97,8 +97,8 @@ typedef struct Within
 	MemoryContext context;
 	int columns;
 	WithinColumn *column;
-	Table table;  /* of the classes */
-	Datum *value; /* of each class, `columns` values */
+	Table table;  /* the table of the classes */
+	Datum *value; /* `columns` values of each class */
 	uint32 room;
 } Within;
 
@@ -115,9 +115,9 @@ extern uint32 within_class(Within *within, const Datum *values, const bool *null
  */
 typedef struct UnitMember
 {
-	uint32 row;   /* in its source, or NO_ROW */
+	uint32 row;   /* its row in its source, or NO_ROW */
 	uint32 unit;  /* number of the unit's first member */
-	uint32 first; /* for a unit: in different, the first pair with another unit */
+	uint32 first; /* the first pair of a unit with another unit in different */
 	uint32 end;
 } UnitMember;
 
@@ -193,7 +193,7 @@ typedef enum CallArgument
 
 typedef struct Call
 {
-	int place[CALL_ARGUMENTS]; /* of each argument, from 0 */
+	int place[CALL_ARGUMENTS]; /* the position of each argument, from 0 */
 	PairCallOptions *options;
 	Oid id_type;
 	const char *query;

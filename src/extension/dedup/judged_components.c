@@ -18,8 +18,8 @@
 typedef struct Forest
 {
 	const Clusters *clusters;
-	uint32 *parent; /* of each row */
-	uint32 *ring;   /* for each root: a unit of the tree that is judged different, or NOT_JUDGED */
+	uint32 *parent; /* the parent of each row */
+	uint32 *ring;   /* a unit of each root's tree that is judged different, or NOT_JUDGED */
 	uint32 *next;   /* the next such unit of the tree, for each; the last one's is the first */
 	Edge *edge;
 	size_t edges;

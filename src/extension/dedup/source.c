@@ -21,8 +21,8 @@
 typedef struct SourceReader
 {
 	Source *source;
-	Oid id_type;    /* of the query's column */
-	bool ascending; /* are the ids ascending so far? */
+	Oid id_type;    /* the type of the query's column of ids */
+	bool ascending; /* the ids are ascending so far */
 } SourceReader;
 
 /* ---- Rows and their ids ------------------------------------------------- */

@@ -25,7 +25,7 @@
 #include "shared_memory.h"
 
 #define KEY_SHARED UINT64CONST(0x6E64000000000011)
-#define KEY_ARRAYS UINT64CONST(0x6E64000000000012) /* and the numbers that follow it */
+#define KEY_ARRAYS UINT64CONST(0x6E64000000000012) /* the first array's key */
 
 /* One worker for each such share of the join's cost, in nanoseconds. */
 #define COST_OF_WORKER 2e7
@@ -48,17 +48,17 @@ typedef struct FoundPair
 
 typedef struct SharedPart
 {
-	bool done; /* is its file complete? */
+	bool done; /* its file is complete */
 	JoinStats stats;
 } SharedPart;
 
 typedef struct SharedJoin
 {
 	PairArray array[PAIR_ARRAYS]; /* their pointers are the leader's */
-	size_t memory;                /* that each process may take */
+	size_t memory;                /* bytes that each process may take */
 	pg_atomic_uint32 next;        /* first part that nobody has taken */
 	pg_atomic_uint64 pairs;       /* pairs written, in steps */
-	uint64 most;                  /* beyond this number of pairs no further part is taken */
+	uint64 most;                  /* pairs beyond which no further part is taken */
 	SharedFileSet files;
 	int parts;
 	SharedPart part[FLEXIBLE_ARRAY_MEMBER];
@@ -70,7 +70,7 @@ typedef struct WorkerProcess
 	SharedJoin *shared;
 	bool leads; /* it reports progress */
 	int part;
-	BufFile *file; /* of the part under way, or NULL */
+	BufFile *file; /* the file of the part under way; NULL: none */
 	JoinStats stats;
 	uint32 pairs;
 } WorkerProcess;

@@ -22,12 +22,12 @@
 /* Counts the shingles of the texts or sets that a query returns. */
 typedef struct Learner
 {
-	bool sets;       /* does the query return shingles? */
-	int version;     /* of the sets' recipe, once there is one */
-	SchemeId scheme; /* of the sets, once there is one; of the texts from the start */
+	bool sets;       /* the query returns shingles */
+	int version;     /* the recipe version of the sets, once there is one */
+	SchemeId scheme; /* the scheme of the sets, once there is one, or of the texts */
 	void (*check_scheme)(SchemeId scheme);
 	ElementCounts counts;
-	MemoryContext context; /* of the counts */
+	MemoryContext context; /* the context of the counts */
 } Learner;
 
 /*
@@ -186,7 +186,7 @@ neardup_lexicon(PG_FUNCTION_ARGS)
 typedef struct Sampler
 {
 	Learner learner;
-	uint64 rows; /* of the query */
+	uint64 rows; /* rows of the query */
 	uint64 row;  /* the number of the last one received, from 1 */
 	uint64 wanted;
 	uint64 chosen;

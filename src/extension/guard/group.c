@@ -45,14 +45,14 @@ typedef struct Placement
 	Oid guarded; /* the table, or InvalidOid if rows follow one that a user has placed */
 	bool all;    /* rows of all groups; else the rows of a group that is handed on: */
 	Datum group;
-	CommandId since;    /* of all rows: those made before are still to be placed */
-	MemoryContext last; /* of the row placed last */
+	CommandId since;    /* rows made before this command are still to be placed, if all are */
+	MemoryContext last; /* the context of the row placed last */
 	bool any;           /* there is such a row */
-	GuardValues values; /* and by what it was compared */
+	GuardValues values; /* the values by which it was compared */
 	Datum placed;       /* the group of that row */
 	MemoryContext context;
 	Follower *first;
-	Follower **end; /* of those that the statement in progress has added */
+	Follower **end; /* the place where the statement in progress adds followers */
 } Placement;
 
 static Placement *placement = NULL;

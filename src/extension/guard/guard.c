@@ -32,11 +32,11 @@ typedef struct Guard
 	Oid table;
 	Oid function; /* neardup_guard_row() */
 	const char *table_name;
-	const char *name; /* of the guard */
+	const char *name; /* the name of the guard */
 	GuardOptions options;
 	GuardAction action;
 	bool exists;      /* there is a guard of that name */
-	GuardOptions old; /* of that */
+	GuardOptions old; /* the options of the guard that exists */
 } Guard;
 
 /* ---- Arguments ------------------------------------------------------------------------ */

@@ -105,7 +105,7 @@ typedef struct GuardSide
 typedef struct GuardColumn
 {
 	AttrNumber number;
-	Oid type; /* below a domain */
+	Oid type; /* the type below a domain */
 	Oid collation;
 	int16 length;
 	bool by_value;
@@ -117,25 +117,25 @@ typedef struct GuardPlace
 	Oid table; /* the key of a hash table */
 	GuardSide *side;
 	Oid index;
-	Expr *signature; /* of a row: a column, or the expression of the index */
+	Expr *signature; /* the signature of a row: a column, or the expression of the index */
 	GuardColumn value;
-	List *condition;     /* on a row, with implicit AND; NIL: none */
+	List *condition;     /* the condition on a row, with implicit AND; NIL: none */
 	AttrNumber unless;   /* a boolean column, or InvalidAttrNumber */
 	GuardColumn *within; /* the columns of the option within */
-	int *key;            /* and which columns of the index they are; 0: none */
-	Node *generation;    /* of a signature that is a generated column, or NULL */
+	int *key;            /* the columns of the index that they are; 0: none */
+	Node *generation;    /* the expression of a generated column that is the signature, or NULL */
 	Bitmapset *sources;  /* columns that the signature is made of, from FirstLowInvalid... on */
 
 	/* Of a guard that groups rows. */
 	GuardColumn group_key; /* names rows */
 	GuardColumn group;     /* the key of the row that leads the row's group */
-	List *leads;           /* on a row: it leads a group */
+	List *leads;           /* the condition on a row that leads a group */
 } GuardPlace;
 
 /* A guard, as a session keeps it until one of its tables changes. */
 struct GuardRule
 {
-	Oid trigger; /* on the guarded table: the key of a hash table */
+	Oid trigger; /* the trigger on the guarded table: the key of a hash table */
 	MemoryContext context;
 	const char *name;
 	Oid function; /* neardup_guard_row() */
@@ -151,7 +151,7 @@ struct GuardRule
 	Oid log;           /* a table, or InvalidOid */
 	const char *group; /* the column of groups, or NULL */
 	List *show;        /* names of columns */
-	GuardSide side[2]; /* that of the guarded table; the other table, or InvalidOid */
+	GuardSide side[2]; /* the guarded table, and the other one, which may be InvalidOid */
 	bool asks_right;   /* who writes a row must have the right to read the other table */
 	HTAB *place;
 	SPIPlanPtr hand_on; /* places the members of a group again; NULL: not yet prepared */
@@ -193,10 +193,9 @@ typedef struct GuardHit
 	TupleTableSlot *row; /* NULL: there is none */
 	const GuardPlace *place;
 	double similarity;
-	TransactionId
-		transaction; /* in progress, which made or deletes the row, or InvalidTransactionId */
+	TransactionId transaction; /* the transaction in progress that made or deletes the row, or 0 */
 	bool same_statement;
-	const GuardScan *scan; /* that has found the row */
+	const GuardScan *scan; /* the scan that has found the row */
 } GuardHit;
 
 /* What a search does about similar rows of transactions in progress, if no other is similar. */
@@ -227,14 +226,14 @@ typedef struct GuardCheck
 {
 	GuardTrigger *trigger;
 	GuardRule *rule;
-	GuardPlace *place; /* of the row's own table */
+	GuardPlace *place; /* the place of the row's own table */
 	TriggerData *data;
 	TupleTableSlot *row;
 	bool stored; /* else it is about to be */
 	Unfinished unfinished;
 	TransactionId later; /* this and later ones began after the row was stored; 0: none is known */
-	GuardValues values;  /* of the row */
-	EState *state;       /* for expressions; NULL until one is needed */
+	GuardValues values;  /* the values of the row */
+	EState *state;       /* the state for expressions; NULL until one is needed */
 	List *prepared;      /* expressions */
 	int barred;          /* groups that the row may not join, and their numbers */
 	Datum *bar;
@@ -266,7 +265,7 @@ typedef enum GuardStep
 {
 	STEP_ON,
 	STEP_OVER, /* the rest of the scan */
-	STEP_OUT   /* of the search */
+	STEP_OUT   /* the search ends */
 } GuardStep;
 
 typedef GuardStep (*GuardVisitor)(GuardCheck *check, const GuardHit *hit, void *state);

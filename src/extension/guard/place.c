@@ -114,7 +114,7 @@ guard_find_key(const GuardRule *rule, GuardSide *side, bool by_one_column)
 typedef struct Collector
 {
 	const GuardRule *rule;
-	List *path; /* that table and what it is a partition of */
+	List *path; /* the table and what it is a partition of */
 	List *tables;
 	List *watched;
 } Collector;

@@ -100,10 +100,10 @@ typedef struct UnsureRow
 	Oid trigger;
 	Oid table;
 	ItemPointerData tid;
-	TransactionId later; /* as in the check */
+	TransactionId later; /* the `later` of the check */
 } UnsureRow;
 
-static List *unsure; /* in the transaction's context */
+static List *unsure; /* rows that are not sure, in the transaction's context */
 
 /* An XactCallback: forgets the rows. */
 static void

@@ -47,9 +47,9 @@ struct GuardScan
 	const GuardPlace *place;
 	Relation table;
 	Relation index;
-	int column; /* of the index: the signature */
+	int column; /* the signature's column of the index */
 	bool sets;
-	Datum signature; /* of the new row, as the index takes it: a set, or minhash or simhash */
+	Datum signature; /* the signature of the new row as the index takes it */
 	FmgrInfo in_ball;
 	Datum ball;
 	Datum before; /* the ball of an earlier scan, whose rows are passed over; or 0 */
@@ -60,7 +60,7 @@ struct GuardScan
 	SnapshotData snapshot;
 	IndexScanDesc scan;
 	TupleTableSlot *row;
-	int rows; /* that were similar */
+	int rows; /* rows that were similar */
 };
 
 /* Sets a scan key of an operator of an index's family.  Returns false if there is none. */
@@ -305,7 +305,7 @@ typedef struct FoundRow
 {
 	bool stays;
 	TransactionId transaction; /* InvalidTransactionId: none */
-	uint32 token;              /* of an insertion that ON CONFLICT may take back, or 0 */
+	uint32 token;              /* the token of an insertion that ON CONFLICT may take back, or 0 */
 	Oid table;
 	ItemPointerData tid;
 } FoundRow;

@@ -21,9 +21,9 @@
 typedef struct BuildSegment
 {
 	SegmentRoot root;
-	BlockNumber documents; /* the first block of its documents, ... */
-	BlockNumber elements;  /* ... and of the elements of its sets */
-	int groups_claimed;    /* by a participant for the first time */
+	BlockNumber documents; /* the first block of its documents */
+	BlockNumber elements;  /* the first block of the elements of its sets */
+	int groups_claimed;    /* groups that a participant has claimed for the first time */
 	BlockNumber last_map;  /* the map written last */
 	BucketLengths lengths;
 } BuildSegment;
@@ -34,7 +34,7 @@ typedef struct BuildParticipant
 	uint32 segment;
 	int next;
 	int end;
-	PGAlignedBlock last_page; /* of documents */
+	PGAlignedBlock last_page; /* the last page of documents */
 } BuildParticipant;
 
 /* In shared memory if there are workers. */
@@ -45,18 +45,18 @@ typedef struct BuildShared
 	Oid index;
 	bool concurrent;
 	bool logged;
-	int participants; /* at most */
+	int participants; /* the most participants */
 	Size memory;      /* bytes for all of them together */
 
 	Barrier barrier;
 
-	pg_atomic_uint32 blocks; /* that participants have taken */
-	pg_atomic_uint32 file;   /* that the file has */
+	pg_atomic_uint32 blocks; /* blocks that participants have taken */
+	pg_atomic_uint32 file;   /* blocks that the file has */
 
 	/* Protected by the mutex while the table is scanned; fixed afterwards. */
 	slock_t mutex;
 	SignatureHeader shape; /* k = 0 until the first signature */
-	uint32 documents_max;  /* of a segment of that shape */
+	uint32 documents_max;  /* the most documents of a segment of that shape */
 	double heap_tuples;
 	double documents;
 	bool broken_hot_chain;
@@ -80,14 +80,14 @@ typedef struct Build
 	IndexInfo *info;
 	BuildShared *shared;
 	ParallelTableScanDesc scan; /* NULL if there are no workers */
-	int number;                 /* of the participant; 0 is the leader */
+	int number;                 /* the participant's number; 0 is the leader */
 
 	/* This participant's documents (build_documents.c). */
 	SignatureHeader shape;
 	uint32 stride;
 	PGAlignedBlock page;
 	BufFile *nulls;        /* TIDs and keys from before the first signature */
-	MemoryContext context; /* of all that outlives a row */
+	MemoryContext context; /* the context of all that outlives a row */
 	MemoryContext row_context;
 	double documents;
 

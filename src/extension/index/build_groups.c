@@ -77,9 +77,9 @@ typedef struct BuildWriter
 	const Build *build;
 	BuildShared *shared;
 	BuildSegment *segment;
-	uint32 number; /* of the segment */
+	uint32 number; /* the number of the segment */
 	BuildParticipant *own;
-	uint64 postings; /* of the group that is being written */
+	uint64 postings; /* postings of the group that is being written */
 	bool is_leader;
 } BuildWriter;
 

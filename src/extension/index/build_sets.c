@@ -60,9 +60,9 @@ typedef struct SetWriter
 	Build *build;
 	SegmentRoot *root; /* NULL: none yet */
 	uint32 number;
-	BufFile *pages; /* its pages of documents */
+	BufFile *pages; /* the pages of documents */
 	Size listed_room;
-	SetRecord record;         /* of the document at hand */
+	SetRecord record;         /* the record of the document at hand */
 	PGAlignedBlock documents; /* the pages at hand */
 	PGAlignedBlock elements;
 } SetWriter;

@@ -43,7 +43,7 @@ typedef struct Check
 	uint8 *claimed;
 	BlockNumber blocks;
 
-	uint32 stride;       /* of the tail at hand */
+	uint32 stride;       /* the stride of the tail at hand */
 	SegmentRoot counted; /* documents of the segment at hand */
 
 	/* The buckets of some documents of a segment in one group, from number first on. */
@@ -53,8 +53,8 @@ typedef struct Check
 
 	/* Of an index of sets. */
 	SetCheck sets;
-	bool in_sets;        /* the group at hand is one of sets ... */
-	uint32 first_bucket; /* ... and begins with this bucket */
+	bool in_sets;        /* the group at hand is a group of sets */
+	uint32 first_bucket; /* the bucket with which it begins */
 
 	/* Progress, in documents of segments. */
 	int64 checked;

@@ -25,14 +25,14 @@ typedef struct RowSort
 typedef struct RowCheck
 {
 	Relation index;
-	bool evaluate; /* expressions and the predicate; set by the caller ... */
-	bool all_rows; /* ... as this: each row of the table must have a document */
+	bool evaluate; /* evaluate expressions and the predicate; the caller sets this */
+	bool all_rows; /* each row of the table must have a document; the caller sets this too */
 	RowSort in_index;
 	RowSort in_table;
-	MemoryContext context; /* of one row */
+	MemoryContext context; /* the context of one row */
 	int64 documents;       /* put */
 	int64 read;            /* rows of the table */
-	int64 compared;        /* with their documents */
+	int64 compared;        /* rows compared with their documents */
 } RowCheck;
 
 extern void check_rows_begin(RowCheck *check, Relation index);
@@ -46,8 +46,8 @@ typedef struct SetCheck
 {
 	ElementSource source;
 	const Grouping *grouping; /* NULL: there are no postings */
-	uint64 wanted; /* a sum over the postings of its documents, as their elements say ... */
-	uint64 found;  /* ... and as they are found */
+	uint64 wanted;            /* a sum over the postings of its documents, as their elements say */
+	uint64 found;             /* the same sum over the postings that are found */
 } SetCheck;
 
 /* Returns what a posting adds to a sum of postings. */

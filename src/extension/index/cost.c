@@ -69,10 +69,10 @@
 typedef struct PathConditions
 {
 	bool ball;       /* a ball around a signature, or several */
-	int radius;      /* of the least */
+	int radius;      /* the radius of the least ball */
 	double searches; /* an index scan searches each ball of an array */
 	List *keys;      /* conditions on keys, as RestrictInfos */
-	double lists;    /* of the keys */
+	double lists;    /* mean length of the lists of the keys */
 } PathConditions;
 
 /* Returns how many values a condition names: several if it has an array. */

@@ -35,7 +35,7 @@
 typedef struct TailHint
 {
 	uint32 stamp; /* 0: nothing is remembered */
-	int slot;     /* of the page that this backend appends to */
+	int slot;     /* the slot of the page that this backend appends to */
 	BlockNumber open[TAIL_SLOTS];
 	SignatureHeader shape;
 } TailHint;
@@ -43,7 +43,7 @@ typedef struct TailHint
 /* A column of keys. */
 typedef struct KeyColumn
 {
-	int column; /* from 1 */
+	int column; /* the column, from 1 */
 	Oid hash;   /* function of its type */
 } KeyColumn;
 
@@ -65,13 +65,13 @@ extern uint64 *set_elements(const Signature *set);
 /* The document of a row. */
 typedef struct RowDocument
 {
-	Document document;     /* its keys are those below */
-	SignatureHeader shape; /* of its signature; k = 0 for a NULL */
+	Document document;     /* the document; its keys are those below */
+	SignatureHeader shape; /* the shape of its signature; k = 0 for a NULL */
 	uint32 key[INDEX_MAX_KEYS];
 
 	/* Of an index of sets, where the record takes the place of symbols. */
 	SetRecord record;
-	const uint64 *element; /* as many as the record says */
+	const uint64 *element; /* the elements, whose number the record says */
 	uint32 placed;         /* the tail whose pages have them, as the record says; 0: none */
 } RowDocument;
 
@@ -83,7 +83,7 @@ extern Oid key_hash_function(Oid equality);
 /* Makes hashes of values that are compared with a key. */
 typedef struct KeyHasher
 {
-	int key; /* from 0 */
+	int key; /* the key, from 0 */
 	Oid collation;
 	FmgrInfo function;
 } KeyHasher;

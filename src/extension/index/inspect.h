@@ -9,9 +9,9 @@
 /* What a user wants to know of an index. */
 typedef enum Inspection
 {
-	INSPECT_CHECK, /* is it correct? */
-	INSPECT_COUNT, /* what does it consist of? */
-	INSPECT_SEARCH /* how is it searched? */
+	INSPECT_CHECK, /* whether the index is correct */
+	INSPECT_COUNT, /* what it consists of */
+	INSPECT_SEARCH /* how it is searched */
 } Inspection;
 
 extern Oid inspect_allowed(Oid index, Inspection what);

@@ -51,8 +51,8 @@ segment_is_dead(const SegmentEntry *entry)
 
 typedef struct MergeSources
 {
-	bool closed; /* the closed tail, and ... */
-	int count;   /* ... this number of segments */
+	bool closed; /* whether the closed tail is a source */
+	int count;   /* the number of segments that are sources */
 	uint32 stamp[SEGMENTS_MAX];
 } MergeSources;
 

@@ -22,21 +22,21 @@ typedef struct NewSegment
 	Maintenance *maintenance;
 	const IndexMeta *meta;
 	SegmentRoot root;
-	Size room;          /* of writer.documents */
+	Size room;          /* bytes that writer.documents has room for */
 	BlockNumber *block; /* all pages that were written */
 	uint32 blocks;
 	Size block_room;
 	int groups_claimed;
 	BlockNumber last_map;
 	BucketLengths lengths;
-	uint32 first_stamp; /* of its pages of documents */
+	uint32 first_stamp; /* the first stamp of its pages of documents */
 	uint32 last_stamp;
 	uint32 dead;         /* documents that were dead when their page was taken */
-	PGAlignedBlock page; /* of documents */
+	PGAlignedBlock page; /* the page of documents */
 
 	/* Of sets. */
 	PGAlignedBlock elements; /* the page of elements at hand */
-	Size elements_room;      /* of writer.elements */
+	Size elements_room;      /* bytes that writer.elements has room for */
 } NewSegment;
 
 typedef struct Merge
@@ -44,19 +44,19 @@ typedef struct Merge
 	Maintenance *maintenance;
 	Relation index;
 	IndexMeta *meta;      /* the metapage with the sources */
-	uint32 documents_max; /* of a segment */
+	uint32 documents_max; /* the most documents of a segment */
 	NewSegment *segment;  /* being written, or NULL */
 	SegmentEntry *written;
 	uint32 written_count;
 	bool abandoned;      /* free all that was written, although maintenance has given way */
-	uint32 stride;       /* of the source that is being read */
-	bool take;           /* its pages become part of the new segment */
+	uint32 stride;       /* the stride of the source that is being read */
+	bool take;           /* the pages of the source become part of the new segment */
 	BlockNumber to_free; /* page of a tail that has been walked over */
 
 	/* Of sets, which are copied in the order of their sizes. */
 	SizeSort *sort;   /* NULL: documents are signatures */
 	uint64 *part;     /* elements that are added to it */
-	SetRecord record; /* of the document that is written */
+	SetRecord record; /* the record of the document that is written */
 	ElementSource source;
 	SegmentWalk elements;       /* over the pages of elements of a source */
 	BlockNumber *tail_elements; /* pages of the closed tail, to be freed */

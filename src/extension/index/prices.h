@@ -41,7 +41,7 @@ extern SearchPrice price_end(const IndexMeta *meta, KeyShare keys);
 typedef struct SetPrice
 {
 	double ns;
-	double pages; /* of elements */
+	double pages; /* pages of elements */
 } SetPrice;
 
 extern SetPrice set_price(Measure measure, double x, double y, double threshold);

@@ -18,15 +18,15 @@ typedef struct NeardupScan
 	bool done; /* there are no matches after those in found */
 	bool recheck;
 	MatchList found;
-	Size next;          /* of found, to be returned */
+	Size next;          /* the match of found that is returned next */
 	uint8 *killed;      /* a bit for each of found: its row is dead to all transactions; or NULL */
 	bool is_null;       /* the documents in found are NULLs */
-	SearchQuery *query; /* of a scan in heap order */
+	SearchQuery *query; /* the query of a scan in heap order */
 	int queries;        /* one for each ball */
 	uint64 after;       /* where its next round begins */
-	Signature origin;   /* of an ordered scan: distances are measured from here */
-	Ordering *ordering; /* of an ordered scan, else NULL */
-	MemoryContext context; /* of matches, queries and ordering; reset by a rescan */
+	Signature origin;   /* the signature from which an ordered scan measures distances */
+	Ordering *ordering; /* the state of an ordered scan, else NULL */
+	MemoryContext context; /* the context of matches, queries and ordering; reset by a rescan */
 } NeardupScan;
 
 /* ambeginscan: allocates the state of a scan. */

@@ -114,7 +114,7 @@ extern void matches_kill(Relation index, MatchList *list, const uint8 *killed);
 /* A condition on a key: its hash is one of these, which ascend. */
 typedef struct KeyCondition
 {
-	int key; /* from 0 */
+	int key; /* the key, from 0 */
 	int count;
 	uint32 *hash;
 } KeyCondition;
@@ -122,7 +122,7 @@ typedef struct KeyCondition
 /* Conditions that all hold. */
 typedef struct KeyFilter
 {
-	uint32 keys; /* of each document */
+	uint32 keys; /* the keys of each document */
 	int conditions;
 	KeyCondition condition[FLEXIBLE_ARRAY_MEMBER];
 } KeyFilter;
@@ -153,7 +153,7 @@ typedef struct ScanConditions
 	bool complete; /* there is nothing but the balls, so no row needs a recheck */
 	Ball *ball;    /* documents in one of these balls; NULL: in any place */
 	int balls;
-	KeyFilter *filter; /* or NULL */
+	KeyFilter *filter; /* the conditions on keys; NULL: none */
 } ScanConditions;
 
 extern ScanConditions scan_conditions(IndexScanDesc scan);
@@ -175,7 +175,7 @@ extern int distance_of_sets(double resemblance);
 /* A document that may match: its record, and the TID without flags. */
 typedef struct NotedSet
 {
-	MatchPlace place; /* without the match */
+	MatchPlace place; /* the place without the match */
 	ItemPointerData tid;
 	SetRecord record;
 } NotedSet;
@@ -191,8 +191,8 @@ typedef struct SetSearch
 	KeptPage elements; /* the page of elements that was read last */
 	uint64 pages_left; /* pages that may still be read, of query->pages */
 	Segment *segment;  /* the segment whose lists were read */
-	uint32 hits_page;  /* the page of the candidate that least hits were asked for last ... */
-	uint32 least_hits; /* ... and what they are */
+	uint32 hits_page;  /* the page of the candidate that least hits were asked for last */
+	uint32 least_hits; /* the least hits of that page */
 } SetSearch;
 
 /* ---- Searching (scan_search.c) ------------------------------------------ */
@@ -201,8 +201,8 @@ typedef struct SearchQuery
 {
 	Signature centre;
 	int radius;
-	const KeyFilter *filter; /* or NULL */
-	bool by_distance;        /* if not, all matches have distance 0, so they ascend in heap order */
+	const KeyFilter *filter; /* the conditions on keys; NULL: none */
+	bool by_distance; /* distances are told; if not, all are 0, so matches ascend in heap order */
 	const Signature *origin; /* distances of matches are measured from here; NULL: the centre */
 
 	/*
@@ -230,7 +230,7 @@ typedef struct SearchQuery
 
 	bool killed;       /* finds documents that are marked as killed, too */
 	Size limit;        /* matches that a round keeps at most; 0 if only memory limits them */
-	Snapshot snapshot; /* to test for being too old, or NULL */
+	Snapshot snapshot; /* the snapshot to test for being too old, or NULL */
 } SearchQuery;
 
 /* What a search did in one segment, or, with stamp 0, in the tails. */
@@ -271,11 +271,11 @@ typedef struct Search
 	const IndexMeta *meta;
 	const SearchQuery *query;
 	MatchList *found;
-	ReportReceiver receiver; /* or NULL */
+	ReportReceiver receiver; /* the function that takes reports; NULL: none */
 	void *receiver_state;
 	SearchReport *report;
-	BlockNumber block; /* of the page of documents at hand */
-	uint32 stride;     /* of these documents */
+	BlockNumber block; /* the block of the page of documents at hand */
+	uint32 stride;     /* the stride of these documents */
 	uint32 per_page;
 	int k;
 	int b;
@@ -322,11 +322,11 @@ typedef struct PostingReader
 {
 	Relation index;
 	Segment *segment;
-	SearchReport *report; /* its postings and pages are counted */
+	SearchReport *report; /* the report that counts its postings and pages */
 	HitCounter counter;   /* holds the candidates in the end */
 	Chooser *chooser;     /* takes the postings instead of counter, or NULL */
 	Buffer buffer;        /* a locked page of postings, or InvalidBuffer */
-	BlockNumber block;    /* of this page */
+	BlockNumber block;    /* the block of this page */
 	int64 read_before;    /* pages_read_in() when reading began */
 	uint64 postings;
 	double postings_max;

@@ -40,8 +40,8 @@ typedef struct Nearest
 	Search *s;
 	Segment *segment;
 	int end;     /* documents without a bound are no nearer than this */
-	uint32 page; /* the page of the document at hand ... */
-	uint32 size; /* ... and the size of its first set */
+	uint32 page; /* the page of the document at hand */
+	uint32 size; /* the size of the first set of that page */
 	Bounded *bounded;
 	size_t count;
 	uint32 in_part[PARTS]; /* how many of these each part has */

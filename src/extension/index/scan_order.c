@@ -63,7 +63,7 @@ typedef struct Steps
 {
 	CompatFile file;
 	uint64 identity;
-	uint32 next_stamp; /* of the metapage that the prices are from */
+	uint32 next_stamp; /* the next stamp of the metapage that the prices are from */
 	int method;
 	int count;
 	int radius[STEPS_MAX];
@@ -75,9 +75,9 @@ struct Ordering
 	Relation index;
 	Snapshot snapshot;
 	Signature centre;
-	SetQuery *set;           /* of an index of sets, else NULL */
+	SetQuery *set;           /* the set, in an index of sets; else NULL */
 	int farthest;            /* the greatest distance that signatures, or sets, can have */
-	const KeyFilter *filter; /* or NULL */
+	const KeyFilter *filter; /* the conditions on keys; NULL: none */
 	bool killed;             /* documents that are marked as killed are found, too */
 	bool limited;
 	int limit;    /* the greatest distance */
@@ -90,7 +90,7 @@ struct Ordering
 	int next_step;
 	Size far_limit;  /* matches that the next packed scan keeps */
 	Size near_limit; /* sets that the next search for some looks for */
-	uint64 pages;    /* that searches for some sets have read */
+	uint64 pages;    /* pages that searches for some sets have read */
 };
 
 /*
@@ -132,7 +132,7 @@ typedef struct StepChoice
 {
 	Steps *steps;
 	double last; /* price of the last step */
-	double left; /* to be spent */
+	double left; /* what is left to be spent */
 } StepChoice;
 
 /* Adds a step, unless the last one has as great a radius. */

@@ -88,8 +88,8 @@ go_to_page(PostingReader *r, const PostingPlace *place)
 
 typedef struct Lookup
 {
-	uint32 number; /* of the bucket among all groups' */
-	uint32 map;    /* that has its page */
+	uint32 number; /* the number of the bucket among all groups' */
+	uint32 map;    /* the map that has its page */
 	PostingPlace place;
 } Lookup;
 
@@ -97,7 +97,7 @@ typedef struct Lookup
 typedef struct ProbeWalk
 {
 	const SearchPlan *plan;
-	const QueryBucket *bucket; /* of the plan's groups */
+	const QueryBucket *bucket; /* the buckets of the plan's groups */
 	int next_group;
 	const uint32 *mask;
 	int masks;

@@ -78,7 +78,7 @@ sets_note(Search *s, Page page, uint32 i)
 /* A set whose elements are compared with a query's, in parts. */
 typedef struct Comparison
 {
-	const uint64 *element; /* of the query, that are left */
+	const uint64 *element; /* the elements of the query that are left */
 	uint32 left;
 	uint32 rest; /* elements of the set in later parts */
 	uint32 shared;

@@ -24,7 +24,7 @@ typedef struct IndexStatus
 	Oid index;
 	IndexMeta *meta; /* NULL: not known */
 	IndexCounts counts;
-	const char *advice; /* or NULL */
+	const char *advice; /* the advice; NULL: none */
 } IndexStatus;
 
 /* An index of FREE_PAGES pages that uses less than a USED_PARTth of them is worth a REINDEX. */

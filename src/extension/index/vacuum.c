@@ -18,7 +18,7 @@ typedef struct Vacuum
 	IndexBulkDeleteResult *stats;
 	IndexBulkDeleteCallback callback;
 	void *state;
-	uint32 stride; /* of the segment or tail being vacuumed */
+	uint32 stride; /* the stride of the segment or tail being vacuumed */
 	uint32 dead;   /* documents dead in it, by this vacuum or earlier ones */
 } Vacuum;
 

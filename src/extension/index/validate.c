@@ -25,7 +25,7 @@ typedef struct Validation
 {
 	Oid family;
 	char *family_name;
-	Oid handler; /* of the access method */
+	Oid handler; /* the handler of the access method */
 	bool valid;  /* no defect so far */
 } Validation;
 

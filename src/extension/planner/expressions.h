@@ -16,7 +16,7 @@
 typedef struct BallBounds
 {
 	double threshold; /* 0 if unknown */
-	int radius;       /* in symbols; -1 if unknown */
+	int radius;       /* the radius in symbols; -1 if unknown */
 } BallBounds;
 
 #define BOUNDS_UNKNOWN ((BallBounds){.threshold = 0, .radius = -1})
@@ -25,7 +25,7 @@ typedef struct BallBounds
 typedef struct BallCentre
 {
 	bool known;
-	Signature value; /* if known */
+	Signature value; /* the value, if it is known */
 	Node *node;      /* else the argument of near() or hamming_ball(), or NULL */
 } BallCentre;
 

@@ -40,7 +40,7 @@
 typedef struct Condition
 {
 	PlannerInfo *root;
-	Oid function; /* of this extension */
+	Oid function; /* a function of this extension */
 	ColumnStatistics column[2];
 	int columns;
 	Signature query;       /* k = 0 if unknown */
@@ -210,7 +210,7 @@ static double
 copies_outside_samples(const Condition *condition, double share, int radius)
 {
 	const ColumnStatistics *column = condition->column;
-	double copies = 0; /* of a row, on average */
+	double copies = 0; /* mean copies of a row */
 
 	if (condition->columns == 2 && !statistics_are_same(&column[0], &column[1]))
 		return FOREIGN_COPIES;

@@ -32,18 +32,18 @@ distance_steps(int k)
 /* The statistics of a column or of an expression. */
 typedef struct ColumnStatistics
 {
-	double rows;    /* of its relation; 0 if unknown */
+	double rows;    /* rows of its relation; 0 if unknown */
 	double nulls;   /* share of rows */
 	double present; /* share of rows that are neither NULL nor empty */
-	Oid relation;   /* that the statistics are of; InvalidOid if there are none */
+	Oid relation;   /* the relation that the statistics are of; InvalidOid if there are none */
 	AttrNumber attribute;
 
 	/* Signatures: first the most common values, then sampled rows. */
 	int count;
 	int common;
 	Signature *signature;
-	const float4 *common_share; /* of all rows, for each common value */
-	double sampled_share;       /* of all rows, that each sampled row stands for */
+	const float4 *common_share; /* the share of all rows for each common value */
+	double sampled_share;       /* the share of all rows that each sampled row stands for */
 
 	int steps; /* 0 if the distribution of distances is unknown */
 	const float4 *within;

@@ -16,17 +16,17 @@ typedef struct SegmentEntry
 	uint32 stamp; /* never used again in this index */
 	BlockNumber root;
 	uint32 documents; /* dead ones included */
-	uint32 grouped;   /* of these, when the segment was written: living, with symbols, ... */
-	uint32 empty;     /* ... living and empty, ... */
-	uint32 nulls;     /* ... and living and NULL */
+	uint32 grouped;   /* those that had symbols and lived when the segment was written */
+	uint32 empty;     /* those that were empty and lived then */
+	uint32 nulls;     /* those that were NULL and lived then */
 	uint32 groups;
 	uint32 dead;
 	uint32 document_pages;
 	uint32 other_pages;
-	uint32 first_stamp; /* the least stamp of its pages of documents ... */
-	uint32 last_stamp;  /* ... and the greatest */
+	uint32 first_stamp; /* the least stamp of its pages of documents */
+	uint32 last_stamp;  /* the greatest stamp of these */
 	float own_length;   /* see SegmentStats */
-	float near_length;  /* ... or the mean size of sets */
+	float near_length;  /* see SegmentStats, or the mean size of sets */
 } SegmentEntry;
 
 /* A chain of document pages. */
@@ -36,7 +36,7 @@ typedef struct TailEntry
 	BlockNumber first; /* the youngest page */
 	BlockNumber last;
 	uint32 pages;
-	uint32 stride; /* of its documents */
+	uint32 stride; /* the stride of its documents */
 } TailEntry;
 
 /* The most pages of a tail that take inserts at the same time. */
@@ -46,8 +46,8 @@ typedef struct IndexMeta
 {
 	uint64 identity;       /* a random number: tells this index from earlier ones in the file */
 	TimestampTz changed;   /* when the list of segments was written last; 0: never */
-	SignatureHeader shape; /* of all signatures; k = 0 until the first */
-	uint32 keys;           /* of each document */
+	SignatureHeader shape; /* the shape of all signatures; k = 0 until the first */
+	uint32 keys;           /* the keys of each document */
 	uint32 next_stamp;
 	uint32 writing;               /* stamp of the first segment being written, 0 for none */
 	TailEntry tail;               /* takes the inserts */

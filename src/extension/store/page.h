@@ -25,7 +25,7 @@
 typedef enum PageKind
 {
 	PAGE_META = 1,
-	PAGE_DOCUMENTS, /* of a segment or of a tail */
+	PAGE_DOCUMENTS, /* a page of documents of a segment or of a tail */
 	PAGE_ROOT,      /* a segment's description */
 	PAGE_MAP,       /* numbers and blocks of a segment's pages */
 	PAGE_POSTINGS,  /* document numbers by buckets */
@@ -187,9 +187,9 @@ tid_of_heap(const ItemPointerData *tid)
 /* A document that is to be put on a page. */
 typedef struct Document
 {
-	ItemPointerData tid;    /* with flags */
-	const uint8_t *symbols; /* not used if the flags say that it has none */
-	size_t bytes;           /* of symbols */
+	ItemPointerData tid;    /* the TID with flags */
+	const uint8_t *symbols; /* the symbols; not used if the flags say that there are none */
+	size_t bytes;           /* bytes of symbols */
 	const uint32 *key;
 	uint32 keys;
 } Document;
@@ -201,9 +201,9 @@ extern void page_put_document(Page page, uint32 stride, const Document *document
 /* What a document of an index of sets has in the place of symbols. */
 typedef struct SetRecord
 {
-	uint32 count;  /* of elements */
-	uint32 page;   /* where they begin: in a segment its number, in a tail its block ... */
-	uint32 offset; /* ... and the element on the page */
+	uint32 count;  /* the number of elements */
+	uint32 page;   /* the page where they begin: its number in a segment, its block in a tail */
+	uint32 offset; /* the number of the first element on the page */
 	uint32 reserved;
 	SetBitmap bitmap;
 } SetRecord;

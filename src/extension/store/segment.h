@@ -36,13 +36,13 @@ bucket_of_number(uint32 number)
  */
 typedef struct SegmentRoot
 {
-	uint32 documents; /* on its pages, dead ones included */
+	uint32 documents; /* documents on its pages, dead ones included */
 	uint32 grouped;   /* those that have a posting in each group; see SegmentEntry */
 	uint32 empty;
 	uint32 nulls;
 	uint32 stride;
 	uint32 document_pages;
-	uint32 element_pages; /* of sets; the maps of documents list them after the documents */
+	uint32 element_pages; /* pages of elements, which the maps of documents list last */
 	uint32 posting_pages;
 	uint32 document_maps;
 	uint32 posting_maps;
@@ -54,7 +54,7 @@ typedef struct SegmentRoot
 	int32 key_bits;
 	float own_length; /* see SegmentStats */
 	float near_length;
-	uint64 elements; /* of sets */
+	uint64 elements; /* elements of all sets */
 } SegmentRoot;
 
 #define page_root(page) ((SegmentRoot *) page_contents(page))
@@ -160,9 +160,9 @@ root_pages(const SegmentRoot *root)
 /* The part of the list of maps that is on a root page. */
 typedef struct RootList
 {
-	uint32 first; /* of its maps */
+	uint32 first; /* the number of its first map */
 	uint32 count;
-	Size offset; /* in the contents */
+	Size offset; /* the place in the contents */
 } RootList;
 
 static inline RootList

@@ -9,7 +9,7 @@
 /* A page of postings that is being filled. */
 typedef struct PostingsPage
 {
-	uint32 first; /* its first bucket, perhaps with BUCKET_CONTINUES */
+	uint32 first; /* the first bucket, perhaps with BUCKET_CONTINUES */
 	uint32 buckets;
 	Size used; /* bytes of codes */
 	uint16 end[PAGE_ROOM / sizeof(uint16)];

@@ -11,8 +11,8 @@ typedef struct MapColumn
 {
 	uint32 first;
 	uint16 width;  /* bytes of a difference, which are modulo 2^32: 0, 2 or 4 */
-	uint16 offset; /* of the differences, from the beginning of the map */
-	int64 step;    /* of the line, in units of 1 / 2^MAP_STEP_BITS */
+	uint16 offset; /* the place of the differences, from the beginning of the map */
+	int64 step;    /* the slope of the line, in units of 1 / 2^MAP_STEP_BITS */
 } MapColumn;
 
 #define MAP_STEP_BITS 16
@@ -95,29 +95,29 @@ typedef struct UsualPlan
 /* What this backend's searches of a segment met: how many pages it read in, and how fast. */
 typedef struct PagePrice
 {
-	double share;   /* of the pages visited that had to be read in; the last ones weigh most */
-	double read_ns; /* for each of these; 0: not known */
+	double share;   /* the share of pages visited that were read in; the last weigh most */
+	double read_ns; /* nanoseconds for each of these; 0: not known */
 } PagePrice;
 
 /* What a backend keeps of a segment. */
 typedef struct Segment
 {
 	CompatFile file; /* the key, with identity and stamp */
-	uint64 identity; /* of the index */
-	uint32 stamp;    /* of the segment */
-	bool sets; /* its documents are sets, ordered by size; maps have the size of a page's first */
-	bool replaced; /* by maintenance, as a page has shown: what was read of it is not all */
+	uint64 identity; /* the identity of the index */
+	uint32 stamp;    /* the stamp of the segment */
+	bool sets;       /* documents are sets, ordered by size; maps have the size of a page's first */
+	bool replaced;   /* maintenance has replaced it: what was read of it is not all */
 	BlockNumber root_block;
 	SegmentRoot root;
 	Grouping grouping;
 	uint32 documents_per_page;
 	uint32 numbers;
-	uint32 *first_bucket;   /* of each group and key, and the end */
+	uint32 *first_bucket;   /* the first bucket of each group and key, and the end */
 	BlockNumber *root_page; /* those that follow the root */
 	MapEntry *list;         /* the maps */
 	CachedMap **map;        /* those that this backend has needed */
-	Buffer **recent;        /* of these maps, by the low bits of their numbers */
-	uint32 *first_map;      /* of postings, for each group and key, and the end */
+	Buffer **recent;        /* the buffers of these maps, by the low bits of their numbers */
+	uint32 *first_map;      /* the first map of postings of each group and key, and the end */
 	Size bytes;
 	uint64 last_used;
 	UsualPlan usual[USUAL_PLANS]; /* those used last */
@@ -137,7 +137,7 @@ extern bool segment_size_of_page(Relation index, Segment *segment, uint32 page, 
 /* Where a bucket may be: a page of postings, as a place in a map. */
 typedef struct PostingPlace
 {
-	uint32 map; /* among the maps of postings */
+	uint32 map; /* the number of the map among the maps of postings */
 	uint32 slot;
 	MapSlot page;
 } PostingPlace;
@@ -177,9 +177,9 @@ extern MapSlot segment_documents_slot(const Segment *segment, uint32 page);
 typedef struct SegmentWalk
 {
 	Relation index;
-	Segment segment; /* without cached maps */
+	Segment segment; /* the segment without cached maps */
 	uint32 loaded;   /* 1 + the number of the map in `entry`, 0 for none */
-	uint32 count;    /* of its entries */
+	uint32 count;    /* the number of its entries */
 	MapEntry entry[ENTRIES_PER_MAP];
 } SegmentWalk;
 

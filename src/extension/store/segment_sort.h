@@ -11,16 +11,16 @@ typedef struct GroupSort
 {
 	SegmentWriter *writer;
 	Grouping grouping;
-	uint32 numbers;           /* of documents */
+	uint32 numbers;           /* documents have numbers below this */
 	int at_once;              /* groups that memory suffices for, at least one */
-	int first;                /* first of the groups whose buckets are read ... */
-	int count;                /* ... and their number */
-	uint32 from;              /* of the buckets of the first group: the first that is read ... */
-	uint32 end;               /* ... and the first that is not; of other groups, all are */
-	uint32 *bucket;           /* of each document, in each of these groups */
-	uint32 *offset;           /* of the group sorted last: of each bucket, and the end */
-	uint32 *document;         /* of the group sorted last, in the order of buckets */
-	struct SetPostings *sets; /* of each of these groups, if documents are sets; else NULL */
+	int first;                /* the first of the groups whose buckets are read */
+	int count;                /* the number of these groups */
+	uint32 from;              /* the first bucket of the first group that is read */
+	uint32 end;               /* the bucket behind the last of it; of other groups, all are read */
+	uint32 *bucket;           /* the buckets of each document in these groups */
+	uint32 *offset;           /* the place of each bucket of the group sorted last, and the end */
+	uint32 *document;         /* the documents of the group sorted last, in the order of buckets */
+	struct SetPostings *sets; /* the postings of each of these groups of sets; else NULL */
 	Size room; /* postings that memory suffices for, of sets: in each of these groups */
 } GroupSort;
 

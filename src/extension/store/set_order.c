@@ -17,7 +17,7 @@ struct SizeSort
 {
 	Tuplesortstate *sort;
 	TupleTableSlot *slot;
-	SetRecord record; /* of the document that was got last */
+	SetRecord record; /* the record of the document that was got last */
 	uint32 key[INDEX_MAX_KEYS];
 	StringInfoData bytes;
 };

@@ -7,7 +7,7 @@
 /* The postings of a range of buckets, or of a key, by ascending documents. */
 typedef struct SetPostings
 {
-	uint32 *bucket; /* in the group */
+	uint32 *bucket; /* the bucket in the group */
 	uint32 *document;
 	Size count;
 } SetPostings;
@@ -78,12 +78,12 @@ set_sort_end(GroupSort *sort)
 typedef struct SetWalk
 {
 	GroupSort *sort;
-	uint32 first;    /* of the buckets that are read, among all groups' ... */
-	uint32 buckets;  /* ... and their number */
-	Buffer page;     /* of elements, pinned */
+	uint32 first;    /* the first of the buckets that are read, among all groups' */
+	uint32 buckets;  /* the number of these buckets */
+	Buffer page;     /* the page of elements, pinned */
 	uint32 next;     /* page of elements */
-	uint32 offset;   /* of the next element on the page at hand ... */
-	uint32 elements; /* ... and how many it has */
+	uint32 offset;   /* the next element on the page at hand */
+	uint32 elements; /* elements on that page */
 	uint32 last;     /* bucket that the document had last */
 } SetWalk;
 

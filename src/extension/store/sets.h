@@ -21,9 +21,9 @@
 /* A page of elements that stays pinned, since the next set often begins on it, and a count of pages. */
 typedef struct KeptPage
 {
-	Buffer buffer; /* or InvalidBuffer */
-	uint32 page;   /* its number in a segment, its block in a tail */
-	uint64 pages;  /* that were read */
+	Buffer buffer; /* the page that stays pinned, or InvalidBuffer */
+	uint32 page;   /* the page's number in a segment, its block in a tail */
+	uint64 pages;  /* pages that were read */
 } KeptPage;
 
 /* Where the elements of sets are: a segment that is searched or walked, else a tail. */
@@ -33,7 +33,7 @@ typedef struct ElementSource
 	uint32 stamp;
 	Segment *segment;
 	SegmentWalk *walk;
-	KeptPage *kept; /* or NULL: no page stays pinned */
+	KeptPage *kept; /* the page that stays pinned between sets; NULL: none does */
 } ElementSource;
 
 /* Receives the next elements of a set; returns whether it takes more. */
@@ -77,7 +77,7 @@ extern SizeSort *size_sort_begin(Size memory, SortCoordinate coordinate);
 /* Some elements of a document, all unless they are many. */
 typedef struct SortedPart
 {
-	Document document; /* its symbols are its record */
+	Document document; /* the document; its symbols are its record */
 	uint32 from;       /* the number of the first of these elements */
 	uint32 count;
 	const uint64 *element;

@@ -13,8 +13,8 @@
 
 typedef struct BallHeader
 {
-	double threshold; /* that determined the radius, for output; 0 if the radius was given */
-	int32 radius;     /* in symbols */
+	double threshold; /* the threshold that gave the radius, for output; 0: a radius was given */
+	int32 radius;     /* the radius in symbols */
 	uint32 measure;   /* 0: the centre is a signature; else 1 + a Measure */
 } BallHeader;
 

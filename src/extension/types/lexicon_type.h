@@ -18,9 +18,9 @@ typedef struct LexiconValue
 	uint8 layout;     /* LEXICON_LAYOUT */
 	uint8 version;    /* RECIPE_VERSION, or a later one */
 	uint16 reserved;  /* 0 */
-	SchemeId scheme;  /* of the shingles that it weighs */
+	SchemeId scheme;  /* the scheme of the shingles that it weighs */
 	uint32 count;     /* entries, at most LEXICON_ENTRIES_MAX */
-	uint64 documents; /* that were counted */
+	uint64 documents; /* documents that were counted */
 	uint64 digest;    /* weights_digest() of the rest */
 	uint32 key[FLEXIBLE_ARRAY_MEMBER];
 } LexiconValue;
@@ -30,14 +30,14 @@ extern LexiconValue *lexicon_of_parts(const LexiconParts *parts);
 /* A lexicon that is ready to weigh. */
 typedef struct ReadyLexicon
 {
-	SchemeId scheme;       /* of the shingles that it weighs */
-	SchemeId weighed;      /* of those that it has weighed */
-	MemoryContext context; /* of the value and the weights */
+	SchemeId scheme;       /* the scheme of the shingles that it weighs */
+	SchemeId weighed;      /* the scheme of the shingles that it has weighed */
+	MemoryContext context; /* the context of the value and the weights */
 	LexiconValue *value;   /* all of it; NULL if none is ready */
 	Weights weights;
-	bool stored; /* is it stored out of line? */
+	bool stored; /* the value is stored out of line */
 	struct varatt_external place;
-	TimestampTz statement; /* that found it there */
+	TimestampTz statement; /* the statement that found it there */
 } ReadyLexicon;
 
 extern const ReadyLexicon *lexicon_of_argument(FunctionCallInfo fcinfo, int n);

@@ -17,7 +17,7 @@
 #define EXPONENT_MOST 500000000000000LL
 #define EXPONENT_INFINITE (4 * EXPONENT_MOST)
 #define EXPONENT_ZERO 20000000000000000LL
-#define EXPONENT_NONE (-EXPONENT_ZERO) /* of 0 */
+#define EXPONENT_NONE (-EXPONENT_ZERO) /* the exponent of 0 */
 
 /* Skips a name, in any case, that a text may begin with. */
 static bool

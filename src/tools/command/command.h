@@ -24,7 +24,7 @@ enum
 {
 	TEXT,
 	ID,
-	BEST, /* of a group stays the record with the greatest value of it */
+	BEST, /* the record with the greatest value of the field stays */
 	FIELDS
 };
 
@@ -84,7 +84,7 @@ typedef struct CommandOptions
 	double min_words;
 	const char *separator; /* one character; NULL: that of the format */
 	const char *files_from;
-	const char *folder;  /* of --output; or NULL */
+	const char *folder;  /* the folder of --output; NULL: none */
 	const char *lexicon; /* files; or NULL */
 	const char *report;
 	const char *against;
@@ -160,14 +160,14 @@ typedef struct Files Files;
 
 typedef struct Record
 {
-	size_t start; /* in the data of its batch */
+	size_t start; /* the place in the data of its batch */
 	size_t length;
 } Record;
 
 /* A record that cannot be read. */
 typedef struct Skipped
 {
-	uint64_t number; /* from 0 */
+	uint64_t number; /* the record's number, from 0 */
 	const char *defect;
 } Skipped;
 
@@ -180,7 +180,7 @@ typedef struct RecordBatch
 	int source;      /* the number of the file, or that of packed files */
 	uint64_t place;  /* where the data lie there */
 	uint64_t read;   /* bytes of the files that were read with these data, packed or not */
-	Packing packing; /* of the file */
+	Packing packing; /* the packing of the file */
 	Buffer data;
 	Record head; /* the names of columns, in the first batch that has them; else of length 0 */
 	int column[FIELDS];
@@ -189,7 +189,7 @@ typedef struct RecordBatch
 	size_t next;          /* record to parse */
 	uint64_t first;       /* number of records before */
 	struct Json *json;    /* the parser */
-	Buffer field[FIELDS]; /* of the last record, with a zero behind each */
+	Buffer field[FIELDS]; /* the fields of the last record, with a zero behind each */
 	Buffer cell;          /* a field that was read */
 	unsigned has;         /* a bit for each of FIELDS that the last record of JSON has */
 	unsigned named;       /* the same, of those whose own name is that of the field */
@@ -200,7 +200,7 @@ typedef struct RecordBatch
 	Buffer out;         /* output, or values */
 	Buffer size;        /* uint64_t: of each value */
 	Buffer id;          /* ids, each with a zero behind it */
-	Buffer best;        /* as ids, of the field of --best */
+	Buffer best;        /* the field of --best of the records, as ids are kept */
 	Buffer digest;      /* uint64_t: of each text's shingles */
 	Buffer skipped;     /* Skipped: records that --skip-errors leaves out */
 	Buffer line;        /* Line: of lines.c */
@@ -280,13 +280,13 @@ typedef struct Json Json;
 /* A value within an object. */
 typedef struct JsonValue
 {
-	const char *path; /* its name; in another object "a.name", in an array "a[]" or "a[].name" */
+	const char *path; /* the name of the field: "a.name" in an object, "a[].name" in an array */
 	size_t path_length;
 	bool nested;     /* the path is not just a name */
 	uint64_t holder; /* a number of the object that it is a member of; another for each element */
-	const char *raw; /* as it is written */
+	const char *raw; /* the value as it is written */
 	size_t raw_length;
-	const char *bytes; /* of a string its text, else as it is written */
+	const char *bytes; /* the text of a string, else the value as it is written */
 	size_t length;
 } JsonValue;
 
@@ -312,7 +312,7 @@ typedef struct Texts
 	const Files *files;
 	Buffer place;              /* Place: of each */
 	Buffer digest;             /* uint64_t: of each */
-	struct TextReader *reader; /* of each thread */
+	struct TextReader *reader; /* the readers of texts, one for each thread */
 	neardup_evidence evidence;
 } Texts;
 
@@ -324,11 +324,11 @@ extern const neardup_evidence *texts_done(Texts *texts, const neardup_signer *si
 /* The values of the field of --best of all records. */
 typedef struct Best
 {
-	Buffer key; /* of each record, with a zero behind it: in the order of the values, or empty */
+	Buffer key; /* the key of each record, with a zero behind it, or empty */
 	uint32_t count;
 	uint32_t first;    /* record that has a value, from 1, or 0 */
-	Buffer first_text; /* that value */
-	bool numbers;      /* are all values numbers, or texts? */
+	Buffer first_text; /* the first value that is a text */
+	bool numbers;      /* all values are numbers, not texts */
 } Best;
 
 extern void best_add(Best *best, const RecordBatch *batch);
@@ -360,8 +360,8 @@ typedef struct Spool
 {
 	Buffer buffer;  /* the last bytes, or those that were read last */
 	uint64_t start; /* where they begin */
-	int file;       /* its descriptor + 1; 0: there is none */
-	bool reads;     /* has it been read? */
+	int file;       /* the file's descriptor + 1; 0: there is none */
+	bool reads;     /* it has been read */
 } Spool;
 
 extern void write_at(int file, const void *bytes, size_t length, uint64_t place);

@@ -16,7 +16,7 @@ typedef struct RecordValues
 	Files *files;
 	neardup_values values;
 	Spool out;   /* their bytes */
-	Texts texts; /* if they decide */
+	Texts texts; /* the texts, if they decide */
 	Buffer size; /* uint64_t: of each; then where each ends */
 	Buffer id;   /* ids, each with a zero behind it, unless they are the numbers of records */
 	const char **id_at;
@@ -295,7 +295,7 @@ command_pairs(void)
 /* The keepers of the records of a corpus. */
 typedef struct RecordKeepers
 {
-	uint32_t *keeper; /* of each record, NEARDUP_NO_KEEPER where there is none */
+	uint32_t *keeper; /* the keeper of each record, NEARDUP_NO_KEEPER where there is none */
 	double *similarity;
 } RecordKeepers;
 

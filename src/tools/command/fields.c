@@ -46,7 +46,7 @@ set_field(RecordBatch *batch, int i, const char *bytes, size_t length)
 const char *
 read_field(RecordBatch *batch, const char *at, const char *end, Buffer *field)
 {
-	bool copied = batch->format == FORMAT_TSV; /* as COPY writes its text format */
+	bool copied = batch->format == FORMAT_TSV; /* whether fields are as in COPY's text format */
 	bool quoted = !copied && at < end && *at == '"';
 	char separator = separator_of(batch->format);
 

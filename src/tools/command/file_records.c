@@ -17,13 +17,13 @@
 struct Files
 {
 	char **names;
-	int *copy; /* of each that cannot be read twice, though it will be: a temporary file; or -1 */
+	int *copy; /* a temporary copy of each file that cannot be read twice; or -1 */
 	int next;
 	int format;
-	struct stat *status; /* of each, when it was opened first */
+	struct stat *status; /* the status of each file when it was opened first */
 	bool again;          /* they are read for the second time */
 	bool plain;          /* the open file is not packed */
-	uint64_t place;      /* of the next batch in it */
+	uint64_t place;      /* the place of the next batch in the file */
 	int packed;          /* a temporary file with what packed files hold, or -1 */
 	uint64_t packed_end;
 	Input *input; /* the open file, or NULL */
@@ -33,14 +33,14 @@ struct Files
 	int count;        /* columns */
 	Buffer columns;   /* names of columns of the first file, with a zero behind each */
 	Buffer rest;      /* the beginning of the next batch */
-	uint64_t records; /* that were read */
+	uint64_t records; /* records that were read */
 	uint64_t done;
 	uint64_t bytes;
 	uint64_t total;  /* bytes of all files that are known */
-	uint64_t before; /* of the files before the open one */
-	uint64_t read;   /* as in Batch, of those that are done */
+	uint64_t before; /* bytes of the files before the open one */
+	uint64_t read;   /* bytes that were read of those that are done, as in Batch */
 	time_t begun;
-	unsigned seen;   /* as in Batch, of those that are done */
+	unsigned seen;   /* what was seen in those that are done, as in Batch */
 	Buffer left_out; /* uint64_t: numbers of records, from 0, that --skip-errors leaves out */
 	Buffer places;   /* what is wrong with the first of them */
 };
@@ -176,7 +176,7 @@ typedef struct RecordEnd
 {
 	size_t at;
 	bool quoted;
-	bool inside; /* of a field: a quote opens none */
+	bool inside; /* whether a quote opens no field here */
 } RecordEnd;
 
 /* Returns where a record ends, its line end included; 0 if its end is not there. */
@@ -335,7 +335,7 @@ files_next(Files *files, RecordBatch *batch)
 	if (opened && !open_next(files))
 		return false;
 	batch->file = files->names[files->next - 1];
-	batch->format = files->format; /* which the names of columns are read by */
+	batch->format = files->format; /* the names of columns are read by it */
 	batch->packing = input_packing(files->input);
 	batch->head.length = data->length = batch->record.length = batch->next = 0;
 	batch->skipped.length = 0;

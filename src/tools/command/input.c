@@ -20,7 +20,7 @@ struct Input
 	Packing packing;
 	z_stream gzip;
 	ZSTD_DStream *zstd;
-	size_t zstd_bytes; /* of memory */
+	size_t zstd_bytes; /* bytes of memory */
 	bool inside;       /* what is compressed has not come to its end */
 	unsigned char block[1 << 17];
 	size_t at; /* what is left of the block */

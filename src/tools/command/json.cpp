@@ -43,7 +43,7 @@ struct Json
 	JsonTake take;
 	void *state;
 	bool nested;      /* values within values are taken, too */
-	std::string path; /* of the value that is read */
+	std::string path; /* the path of the value that is read */
 	uint64_t holders; /* objects, and elements of arrays, so far */
 };
 

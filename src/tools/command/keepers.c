@@ -17,22 +17,22 @@
 /* A file of pairs that is read line by line, and what is known of the records. */
 typedef struct PairFiles
 {
-	char **name; /* of the open file, or the next one */
+	char **name; /* the name of the open file, or the next one */
 	Input *input;
-	bool more; /* of the file is behind the data */
+	bool more; /* more of the file is behind the data */
 	Buffer data;
 	size_t at;
 	uint64_t line;
 	Buffer cell; /* an id, with a zero behind it */
 	neardup_edge edge[STEP];
 	/* Records, in order, if there are --signatures; or else ids are their numbers. */
-	Buffer id;       /* of all, with a zero behind each */
+	Buffer id;       /* the ids of all, with a zero behind each */
 	Buffer id_at;    /* size_t: where each begins */
 	uint64_t *table; /* numbers of records, from 1, by the hashes of their ids; 0: empty */
 	uint64_t mask;   /* places of the table - 1 */
 	XXH64_hash_t seed;
 	Spool members;  /* neardup_edge: of each that is no keeper, with its keeper */
-	uint64_t count; /* of them */
+	uint64_t count; /* the number of them */
 	Buffer size;    /* uint32_t: of each record, how many have it as keeper */
 } PairFiles;
 

@@ -79,12 +79,12 @@ note(Seen *seen, uint64_t hash)
 /* A line of a text, as it is written. */
 typedef struct Line
 {
-	uint64_t record; /* its number in the batch */
+	uint64_t record; /* the record's number in the batch */
 	uint64_t hash;
 	uint64_t words;
-	size_t start; /* in the data of the batch */
-	size_t end;   /* without its line end */
-	bool first;   /* of its text */
+	size_t start; /* the place in the data of the batch */
+	size_t end;   /* the place behind it, without its line end */
+	bool first;   /* it is the first of its text */
 } Line;
 
 /* Returns where a line end begins, as it is written, or the end; sets its length. */

@@ -154,7 +154,7 @@ typedef struct Option
 	int letter; /* capitals only tell options apart */
 	const char *name;
 	const char *value;
-	const char *help; /* of a number, it says which are allowed */
+	const char *help; /* the help; for a number, it says which are allowed */
 	void *place;
 	const char *only; /* the commands that have it; NULL: all */
 	double least;

@@ -12,12 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
-static char **target;  /* of each file */
+static char **target;  /* the target of each file */
 static char **part;    /* the same, while it is written */
-static size_t targets; /* that have been named */
-static size_t moved;   /* to where they belong */
+static size_t targets; /* files that have been named */
+static size_t moved;   /* files that were moved to where they belong */
 static char *aside;    /* the folder of the parts, or NULL */
-static bool made;      /* did the folder of --output not exist? */
+static bool made;      /* the folder of --output was made, as there was none */
 static FILE *stream;   /* the part that is written */
 static size_t opened;  /* parts */
 static const char *of; /* the file whose records it has */

@@ -14,7 +14,7 @@ typedef struct Pipeline
 	pthread_mutex_t reading;
 	pthread_mutex_t taking;
 	pthread_cond_t taken;
-	uint64_t batches; /* that were read */
+	uint64_t batches; /* batches that were read */
 	uint64_t turn;    /* the batch to take next */
 } Pipeline;
 

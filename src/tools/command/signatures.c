@@ -59,14 +59,14 @@ typedef struct SignatureFiles
 	neardup_session *session;
 	const char *file;
 	Input *input;
-	bool more; /* of the file is behind the data */
+	bool more; /* more of the file is behind the data */
 	Buffer data;
 	size_t at;
 	uint64_t record; /* number of records so far */
 	bool begun;
 	bool numbers; /* ids are bigint */
 	Buffer first; /* the first value of all */
-	Buffer id;    /* with a zero behind it */
+	Buffer id;    /* the id, with a zero behind it */
 } SignatureFiles;
 
 /* Fails with what is wrong with the record. */

@@ -34,23 +34,23 @@ typedef struct Keepers
 	uint8_t *member; /* a bit for each row: it is no keeper */
 	size_t member_bytes;
 	Table equals;     /* numbers rows that equal others */
-	uint64_t *row;    /* of each number */
-	uint32_t *parent; /* of each number: one that it equals */
+	uint64_t *row;    /* the row of each number */
+	uint32_t *parent; /* a number that each number equals */
 	size_t parent_room;
-	uint64_t *root;                /* of each number: the first row of those that are equal */
+	uint64_t *root;                /* the first row of the numbers that equal each number */
 	Edges read;                    /* all edges of rows that are not equal */
-	Edges pairs;                   /* by the later row */
+	Edges pairs;                   /* the pairs, by the later row */
 	LongEdge waiting[FETCH_AHEAD]; /* pairs that are not decided yet */
 	uint64_t taken;                /* pairs */
-	Edges found;                   /* from a row to keepers, and to rows that equal it: FOUND() */
-	Edges answers;                 /* from a row to its keeper, maybe several times */
+	Edges found;   /* the edges from a row to keepers, and to rows that equal it: FOUND() */
+	Edges answers; /* the edges from a row to its keeper, maybe several times */
 	LongEdge best; /* the best of a row's keepers so far; NO_LONG_ROW if there is none */
-	bool answered; /* that row has its answer */
+	bool answered; /* the row of `best` has its answer */
 	neardup_edge out[STEP];
-	size_t count; /* of out */
+	size_t count; /* the number of edges in out */
 	neardup_take_edges take;
 	void *state;
-	bool stopped; /* by take */
+	bool stopped; /* take has stopped it */
 } Keepers;
 
 /* ---- Equal rows ----------------------------------------------------------- */

@@ -69,7 +69,7 @@ typedef struct neardup_host
 	void *(*resize)(void *state, void *memory, size_t bytes);
 	/* Is called at least once per 64 kB of text; if it returns true, the function gives up. */
 	bool (*cancelled)(void *state);
-	void *state; /* of both */
+	void *state; /* the state of both functions */
 } neardup_host;
 
 /* Returns the version of the library, such as "1.0.0". */
@@ -93,12 +93,12 @@ NEARDUP_API void neardup_free(neardup_session *session, void *memory);
 /* What SQL's functions, or the command, take if they are not told. */
 typedef struct neardup_default
 {
-	int k; /* of minhash */
+	int k; /* the symbols of minhash */
 	int b;
 	int f;            /* k of simhash */
-	uint32_t entries; /* of a lexicon */
+	uint32_t entries; /* the entries of a lexicon */
 	double share;
-	double threshold; /* of the command */
+	double threshold; /* the threshold of the command */
 } neardup_default;
 
 NEARDUP_API const neardup_default *neardup_defaults(void);
@@ -153,11 +153,11 @@ typedef struct neardup_column
 	size_t first;            /* the place of the first text in validity and entry */
 	const uint8_t *validity; /* a bit for each place, the lowest of a byte first: 0 is a null.
 								NULL: there are no nulls */
-	const void *entry;       /* for each place and one more, where its text begins in data; or
-								for each place a view, or its number in the dictionary */
-	int width;               /* bytes of an entry: 4 or 8; 16 of a view; 1, 2, 4 or 8 of a number */
+	const void *entry; /* where each text begins in data, and where the last ends; or a view of
+								each, or its number in the dictionary */
+	int width;         /* bytes of an entry: 4 or 8; 16 of a view; 1, 2, 4 or 8 of a number */
 	const uint8_t *data;
-	const uint8_t *const *buffer; /* that views refer to */
+	const uint8_t *const *buffer; /* the buffers that views refer to */
 	const struct neardup_column *dictionary;
 } neardup_column;
 
@@ -206,8 +206,8 @@ NEARDUP_API neardup_code neardup_print(neardup_session *session, neardup_kind ki
 typedef struct neardup_comparison
 {
 	int distance;       /* symbols that differ, all if a value is empty; 0 for shingles */
-	double similarity;  /* of signatures, or the resemblance of shingles */
-	double containment; /* of the first set of shingles in the second; 0 for signatures */
+	double similarity;  /* the similarity of signatures, or the resemblance of shingles */
+	double containment; /* the share of the first set that is in the second; 0 for signatures */
 	double weighted;    /* the resemblance of multisets; 0 for signatures */
 } neardup_comparison;
 
@@ -244,18 +244,19 @@ NEARDUP_API neardup_code neardup_radius(neardup_session *session, neardup_kind k
 typedef struct neardup_evidence
 {
 	const neardup_signer
-		*signer; /* of shingles: makes the sets of texts as the minhashes were made */
-	const neardup_column *texts; /* in `columns` columns, one behind the other; or */
+		*signer; /* the signer of shingles: makes the sets of texts as the minhashes were made */
+	const neardup_column
+		*texts; /* the texts in `columns` columns, one behind the other; NULL: see read */
 	size_t columns;
 	/*
 	 * Reads the text at a place, which is valid until the thread's next call; `thread`, below
 	 * neardup_options.jobs, is the number of the thread that calls.  Returns false if it fails.
 	 */
 	bool (*read)(void *state, int thread, size_t place, const char **utf8, size_t *length);
-	void *state;                       /* of read */
-	const struct neardup_values *sets; /* of shingles, for which there is no signer */
-	const uint64_t *digest; /* of each text, from neardup_sign_column(), by one signer; NULL: all
-							   sets are made */
+	void *state;                       /* the state of read */
+	const struct neardup_values *sets; /* the sets of shingles, for which there is no signer */
+	const uint64_t *digest; /* the digest of each text, from neardup_sign_column(), by one signer;
+							   NULL: all sets are made */
 } neardup_evidence;
 
 /* Values of a kind, one behind the other. */
@@ -264,7 +265,7 @@ typedef struct neardup_values
 	neardup_kind kind; /* all but NEARDUP_LEXICON */
 	size_t count;
 	const uint8_t *bytes;
-	size_t size;            /* of each, if offset is NULL */
+	size_t size;            /* bytes of each value, if offset is NULL */
 	const uint64_t *offset; /* where each begins, and where the last ends */
 	const uint32_t *chosen; /* NULL, or `count` of them by their places there, in any order */
 	/*
@@ -272,7 +273,7 @@ typedef struct neardup_values
 	 * false if it fails.  NULL: values lie in bytes.
 	 */
 	bool (*read)(void *state, size_t place, const uint8_t **value, size_t *length);
-	void *state;                      /* of read */
+	void *state;                      /* the state of read */
 	const neardup_evidence *evidence; /* NULL: minhashes decide by themselves */
 } neardup_values;
 
@@ -291,7 +292,7 @@ NEARDUP_API neardup_code neardup_blocks(neardup_session *session, const neardup_
 typedef struct neardup_part
 {
 	uint32_t blocks; /* 0: all pairs are found */
-	uint32_t a;      /* as neardup_blocks() numbers them */
+	uint32_t a;      /* the first block, as neardup_blocks() numbers them */
 	uint32_t b;
 } neardup_part;
 
@@ -304,16 +305,16 @@ typedef struct neardup_options
 	int jobs;          /* threads; 0 is 1.  With more, all of them call the host's functions */
 	size_t memory;     /* about the most bytes to take; what is beyond goes to temporary files.
 						 0: half of the machine's memory */
-	double contained;  /* with evidence, if above 0: a value is similar to an earlier one, or to a
-						 keeper, that has at least this share of its set; of `against`, if either
-						 has it of the other.  The threshold says which are compared */
-	neardup_part part; /* of pairs */
+	double contained;  /* the share of its set that an earlier value or a keeper must have, with
+						 evidence, if above 0; of `against`, either of the other.  The threshold
+						 says which are compared */
+	neardup_part part; /* the part of pairs */
 } neardup_options;
 
 typedef struct neardup_pair
 {
 	uint32_t a; /* the number of a value */
-	uint32_t b; /* of a later one, or of one in `against` */
+	uint32_t b; /* the number of a later value, or of a value in `against` */
 	double similarity;
 } neardup_pair;
 
@@ -423,11 +424,11 @@ struct ArrowArray
 /* A column, or a table, whose columns are children of the format "+s". */
 typedef struct neardup_field
 {
-	const char *format; /* as in ArrowSchema, such as "w:76" */
+	const char *format; /* the format as in ArrowSchema, such as "w:76" */
 	const char *name;
 	size_t count;
 	const bool *null;      /* whether each is null; NULL: none is */
-	const void *buffer[2]; /* of the format, behind the validity; NULL: there are fewer */
+	const void *buffer[2]; /* the buffers of the format behind the validity; NULL: fewer */
 	size_t bytes[2];
 	size_t children;
 	const struct neardup_field *child;

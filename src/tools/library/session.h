@@ -27,8 +27,8 @@ typedef struct FileLink
 struct neardup_session
 {
 	neardup_host host;
-	Block blocks;           /* of the call under way */
-	FileLink files;         /* of the call under way */
+	Block blocks;           /* the blocks of the call under way */
+	FileLink files;         /* the files of the call under way */
 	jmp_buf failed;         /* where an error of the call goes */
 	int thread;             /* number of the thread, of those that a call has started */
 	neardup_session *outer; /* whose call called the host, which called this session */
@@ -50,11 +50,11 @@ typedef struct Memory
 struct neardup_signer
 {
 	neardup_kind kind;
-	SignatureMaker maker; /* for shingles: scheme, weights and the header's scheme */
+	SignatureMaker maker; /* the maker for shingles: scheme, weights and the header's scheme */
 	LexiconParts lexicon;
 	Weights weights;
-	uint64_t secret; /* of digests */
-	Memory *memory;  /* of neardup_signer_remember(), or NULL */
+	uint64_t secret; /* the secret of digests */
+	Memory *memory;  /* the memory of neardup_signer_remember(), or NULL */
 };
 
 /*
@@ -90,7 +90,7 @@ extern void session_flush_file(HostFile *file);
 typedef struct Value
 {
 	neardup_kind kind;
-	Signature signature; /* of a set only the header, with its recipe and scheme */
+	Signature signature; /* the signature; of a set only the header */
 	Bag bag;
 	LexiconParts lexicon;
 } Value;

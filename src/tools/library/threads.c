@@ -27,12 +27,12 @@ typedef struct PairCall
 	neardup_session *session;
 	int jobs;
 	const neardup_values *values[2];
-	uint64_t *end[2]; /* of their columns of texts: the place behind each */
+	uint64_t *end[2]; /* the place behind each of their columns of texts */
 	Documents *documents;
-	Documents *against; /* or NULL */
+	Documents *against; /* the documents to compare with; NULL: none */
 	neardup_part part;
-	uint8_t tag; /* of the memory of all digests; 0: there is none */
-	bool *in_b;  /* of each value: is it of block b?  NULL unless block a is another */
+	uint8_t tag; /* the tag of the memory of all digests; 0: there is none */
+	bool *in_b;  /* whether each value is of block b; NULL unless block a is another */
 } PairCall;
 
 /* ---- Threads ------------------------------------------------------------ */
@@ -40,16 +40,16 @@ typedef struct PairCall
 /* A join that threads share. */
 typedef struct Shared
 {
-	neardup_session *owner; /* of the sink */
+	neardup_session *owner; /* the owner of the sink */
 	PairArray array[PAIR_ARRAYS];
 	int parts;
-	size_t memory; /* of each thread */
+	size_t memory; /* bytes of memory for each thread */
 	PairSink sink;
 	void *state;
-	pthread_mutex_t lock; /* of the sink */
-	bool failed;          /* in the sink */
+	pthread_mutex_t lock; /* the lock of the sink */
+	bool failed;          /* the sink has failed */
 	atomic_int next;      /* part */
-	atomic_bool stopped;  /* by the sink, or after an error */
+	atomic_bool stopped;  /* the sink has stopped it, or an error */
 } Shared;
 
 /* What one thread does. */
@@ -598,7 +598,7 @@ neardup_each_pair(neardup_session *session, const neardup_values *values,
 	SortedPairs pairs = {.take = take, .state = state};
 	DocumentList left;
 	DocumentList right;
-	bool across; /* from block to block */
+	bool across; /* whether pairs go from block to block */
 
 	SESSION_BEGIN(session);
 	pairs.call = begin_call(session, values, against, options);
