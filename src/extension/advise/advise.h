@@ -10,7 +10,7 @@
 
 #include "fmgr.h"
 
-#include "progress.h"
+#include "calls/progress.h"
 #include "sketch/overlap.h"
 #include "text/text.h"
 

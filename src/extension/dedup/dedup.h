@@ -21,7 +21,7 @@
 
 #include "base/table.h"
 #include "join/pairs.h"
-#include "progress.h"
+#include "calls/progress.h"
 #include "calls/judged.h"
 #include "types/shingles_type.h"
 #include "types/signature_type.h"

@@ -30,7 +30,7 @@
 #include "utils/tuplesort.h"
 
 #include "store/segment_postings.h"
-#include "progress.h"
+#include "calls/progress.h"
 #include "rights.h"
 
 typedef struct Check

@@ -13,7 +13,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "progress.h"
+#include "calls/progress.h"
 
 /* A row, as the index or the table has it. */
 typedef struct CheckedRow

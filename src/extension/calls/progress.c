@@ -13,7 +13,7 @@
  * PostgreSQL checked the number, or gave it to a command of its own, whose view
  * would then show these calls.
  */
-#include "progress.h"
+#include "calls/progress.h"
 
 #include "catalog/pg_authid.h"
 #include "commands/progress.h"

@@ -3,8 +3,8 @@
  *
  * A call begins, enters its phases one after the other, and ends; an error ends it, too.
  */
-#ifndef NEARDUP_PROGRESS_H
-#define NEARDUP_PROGRESS_H
+#ifndef NEARDUP_CALLS_PROGRESS_H
+#define NEARDUP_CALLS_PROGRESS_H
 
 #include "postgres.h"
 
