@@ -79,6 +79,9 @@ typedef enum SchemeKind
 	SCHEME_WEIGHTED = 8  /* elements that the user gives as text, with their weights */
 } SchemeKind;
 
+/* The names of the schemes that read text and have a width, for messages; `last` is before the last. */
+#define SCHEME_NAMES(last) "\"word W\", \"char K\", \"anychar K\"" last "\"stopword W\""
+
 #define SCHEME_ID(kind, width) ((SchemeId) (kind) << 24 | (SchemeId) (width) << 16)
 #define SCHEME_KIND(id) ((SchemeKind) ((id) >> 24))
 #define SCHEME_WIDTH(id) ((int) ((id) >> 16 & 0xFF))

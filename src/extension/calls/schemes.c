@@ -37,7 +37,7 @@ text_scheme_of_datum(Datum datum)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("unknown shingling scheme \"%s\"", text_to_cstring(name)),
-				 errdetail("The schemes are \"word W\", \"char K\", \"anychar K\" and \"stopword W\", with a width from 1 to %d, and \"spot D C\", with a distance and a chain from 1 to %d.",
+				 errdetail("The schemes are " SCHEME_NAMES(" and ") ", with a width from 1 to %d, and \"spot D C\", with a distance and a chain from 1 to %d.",
 						   SCHEME_WIDTH_MAX, SPOT_MAX),
 				 hint_at_scheme(text_to_cstring(name))));
 	if (SCHEME_KIND(scheme) == SCHEME_SPOT && !scheme_reads_text(scheme))
@@ -54,7 +54,7 @@ text_scheme_of_datum(Datum datum)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("scheme \"%s\" does not read text", text_to_cstring(name)),
-				 errdetail("The schemes that read text are \"word W\", \"char K\", \"anychar K\", \"stopword W\" and \"spot D C\"."),
+				 errdetail("The schemes that read text are " SCHEME_NAMES(", ") " and \"spot D C\"."),
 				 errhint("Use a scheme such as \"word 3\".")));
 	if ((Pointer) name != DatumGetPointer(datum))
 		pfree(name);

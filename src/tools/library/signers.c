@@ -32,7 +32,7 @@ scheme_of_name(const char *name)
 
 	if (!scheme_parse(name, strlen(name), &scheme) || !scheme_is_valid(scheme))
 		session_fail(NEARDUP_INVALID,
-					 "unknown shingling scheme \"%.40s\": the schemes are \"word W\", \"char K\", \"anychar K\", \"stopword W\" and \"spot D C\"",
+					 "unknown shingling scheme \"%.40s\": the schemes are " SCHEME_NAMES(", ") " and \"spot D C\"",
 					 name);
 	if (!scheme_reads_text(scheme))
 		session_fail(NEARDUP_INVALID, "scheme \"%.40s\" does not read text by itself", name);
