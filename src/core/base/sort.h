@@ -30,7 +30,7 @@ typedef struct SortRun
 	char *start;
 	unsigned part;   /* the next to be sorted */
 	size_t sorted;   /* records before it */
-	size_t end[256]; /* where each part ends, in records */
+	size_t end[256]; /* the end of each part, in records */
 	int byte;
 } SortRun;
 

@@ -25,7 +25,7 @@ typedef struct Table
 	size_t room;        /* keys that fit before it must grow */
 	size_t count;       /* keys */
 	int shift;          /* the highest 64 - shift bits of a hash address the slot */
-	uint64_t secret[2]; /* added to a key, and multiplied with it; the second is odd */
+	uint64_t secret[2]; /* numbers added to a key and multiplied with it; the second is odd */
 } Table;
 
 /* Returns whether the caller's key of this number equals the one sought. */

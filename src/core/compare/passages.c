@@ -41,7 +41,7 @@ typedef struct Group
 typedef struct Matches
 {
 	uint32_t *length;
-	uint32_t *place; /* where the other one has it first */
+	uint32_t *place; /* the place where the other sequence has it first */
 	uint32_t border;
 	Group *group; /* a stack, the deepest one last */
 	size_t groups;
@@ -213,9 +213,9 @@ static void
 cover(Passages *found, const SequencePair *pair, const Matches *m, uint32_t from, uint32_t to,
 	  uint32_t least)
 {
-	uint32_t covered = from; /* where the last passage ends */
+	uint32_t covered = from; /* the end of the last passage */
 	uint32_t waiting = NONE; /* the last run that begins up to there */
-	uint32_t end = from;     /* where the last run ends that no other contains */
+	uint32_t end = from;     /* the end of the last run that no other contains */
 
 	for (uint32_t at = from; at < to; at++)
 	{

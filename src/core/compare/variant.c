@@ -27,7 +27,7 @@ typedef struct Squeezed
 	Code *code;
 	size_t codes;
 	size_t code_room;
-	size_t most; /* bytes */
+	size_t most; /* the most bytes */
 	bool too_long;
 } Squeezed;
 

@@ -81,9 +81,9 @@ store_number(uint8_t *to, uint32_t number)
 typedef struct Shape
 {
 	uint32_t count;
-	uint32_t first; /* is subtracted from all documents */
+	uint32_t first; /* the number that is subtracted from all documents */
 	int low_bits;   /* l */
-	size_t head;    /* bytes */
+	size_t head;    /* bytes of the head */
 } Shape;
 
 static inline int

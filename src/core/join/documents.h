@@ -47,7 +47,7 @@ typedef struct Chunk
 typedef struct DocumentStore
 {
 	Table table;     /* documents from base on, by what they hold */
-	uint32_t base;   /* they alone are in memory */
+	uint32_t base;   /* the number from which on documents are in memory */
 	uint64_t secret; /* the secret of digests */
 	bool *alone;     /* whether each document is alone */
 	Records records; /* signatures: symbols, then a digest of the evidence, if there is any; if that

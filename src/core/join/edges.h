@@ -19,7 +19,7 @@ typedef struct EdgeRun
 {
 	uint64_t next; /* the first that is not in memory, by its number in the file */
 	uint64_t end;
-	LongEdge *edge; /* those in memory */
+	LongEdge *edge; /* the edges in memory */
 	uint32_t at;
 	uint32_t count;
 } EdgeRun;

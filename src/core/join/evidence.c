@@ -30,7 +30,7 @@ struct Judge
 	size_t bytes;
 	size_t most;
 	uint32_t slots;
-	KeptSet slot[]; /* one more, for a set whose slot the other one of a pair has */
+	KeptSet slot[]; /* the sets, and one more for a set whose slot the other of a pair has */
 };
 
 /* Returns the distance within which signatures are candidates. */

@@ -77,7 +77,7 @@ typedef struct SymbolJoin
 	JoinNext next;         /* NULL: all groups or parts in turn */
 	void *next_state;
 	JoinSlice slice;   /* the slice of the group that next returns; bits is 0: all of it */
-	JoinStats *stats;  /* added to after each group or part; or NULL */
+	JoinStats *stats;  /* the figures that each group or part adds to; NULL: none */
 	JoinLabels labels; /* the labels of the documents of left; label is NULL if there are none */
 } SymbolJoin;
 
@@ -151,7 +151,7 @@ typedef struct JoinPrefix
 {
 	int b;
 	int first;   /* the first symbol */
-	int symbols; /* their number */
+	int symbols; /* the number of symbols */
 	int ring;    /* the number of symbols after which the first ones follow */
 	int h;       /* the number of these symbols in which a pair may differ */
 } JoinPrefix;

@@ -18,13 +18,13 @@ typedef struct Sorted
 {
 	const JoinSide *side;
 	uint32_t count;     /* the number of documents that are sorted */
-	bool sifted;        /* these are not all */
-	uint32_t *document; /* their numbers, ascending, if the side may be sifted; else NULL */
+	bool sifted;        /* some documents are not sorted */
+	uint32_t *document; /* the numbers of those that are, ascending; NULL: no side is sifted */
 	uint32_t *bucket;   /* the bucket of each, and later the number of the bucket or half */
 	uint32_t *order;    /* document numbers in bucket order; NULL: all in turn */
 	uint32_t *offset;   /* the place of each bucket or half, and one end for each half */
 	uint32_t *used;     /* buckets that hold documents, ascending */
-	uint32_t *tile;     /* where each tile starts in used, and the end */
+	uint32_t *tile;     /* the start of each tile in used, and the end */
 	uint64_t *prefix;   /* shape.words of each document, in bucket order */
 } Sorted;
 
@@ -45,8 +45,8 @@ typedef struct JoinPass
 	size_t steps;        /* comparisons since the last check for interrupts */
 	JoinStats stats;     /* the figures of this group */
 	uint64_t *met; /* a bit for each bucket near one of the smaller side; NULL: none is sifted */
-	uint32_t *met_before; /* how many such buckets are before those of each word */
-	uint32_t mets;        /* how many there are */
+	uint32_t *met_before; /* the number of such buckets before those of each word */
+	uint32_t mets;        /* the number of such buckets */
 	bool stopped;         /* the caller has stopped it */
 	int hits;
 	uint32_t hit[HITS][2]; /* places in bucket order */

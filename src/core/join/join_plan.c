@@ -20,7 +20,7 @@
 #define COST_LOOKUP 4.0      /* find the other bucket for a mask */
 #define COST_ONE 1.0         /* compare a pair, one document with one */
 #define COST_ONE_WORD 0.4    /* more for each word of their prefixes */
-#define COST_MANY 0.05       /* the same, many documents with many */
+#define COST_MANY 0.05       /* compare a pair, many documents with many */
 #define COST_MANY_WORD 0.07
 #define COST_WHOLE 25.0   /* compare a pair as a whole, after its prefixes */
 #define COST_READ 2000.0  /* more if both documents are read from a file */
@@ -78,7 +78,7 @@ typedef struct JoinTrial
 	double pairs;
 	int bits;      /* the most bits of a bucket */
 	double differ; /* probability that a symbol of a pair differs */
-	float *chance; /* the same of each symbol; NULL: all equal */
+	float *chance; /* the probability for each symbol; NULL: all are equal */
 	JoinPlan best;
 } JoinTrial;
 

@@ -51,7 +51,7 @@ typedef struct PairStats
 	int radius;
 	int one_more;   /* groups whose radius is one more */
 	JoinStats join; /* the figures of all joins */
-	uint64_t pairs; /* passed on */
+	uint64_t pairs; /* pairs that were passed on */
 } PairStats;
 
 /* How documents are compared, within which memory, and by whom. */
@@ -97,7 +97,7 @@ typedef struct Documents
 	uint32_t *next;  /* the next row of the same document, or NO_ROW */
 	uint32_t *class; /* the class of each row; NULL if rows have no classes */
 	/* Documents. */
-	bool sets;             /* their values are sets, not signatures */
+	bool sets;             /* values are sets, not signatures */
 	SignatureHeader shape; /* the shape of all values; the caller sets it before the first */
 	uint32_t count;
 	size_t room;
@@ -115,7 +115,7 @@ typedef struct DocumentRow
 	const Bag *bag;         /* a set, or NULL */
 	const Bag *evidence;    /* a set that belongs to the signature, or NULL */
 	uint64_t digest;        /* the digest of such a set: equal sets have equal ones in 56 bits */
-	bool lone;              /* such a set that is similar to none of a row that is lone, too */
+	bool lone;              /* the set is similar to none of a row that is lone, too */
 } DocumentRow;
 
 extern Documents *documents_begin(const PairOptions *options, bool sets, bool classes);
@@ -177,7 +177,7 @@ typedef struct PairRun
 	void *state;
 	PairNext next; /* NULL: all parts in turn */
 	void *next_state;
-	JoinStats *stats; /* added to */
+	JoinStats *stats; /* the figures that a run adds to */
 	bool reports;     /* the options' progress is called; in the process that made the join only */
 } PairRun;
 

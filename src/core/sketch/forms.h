@@ -33,7 +33,7 @@ extern void form_put_number(FormWriter *writer, uint64_t number, int bytes);
 /* A text, which ends in a zero byte, or a binary value that is being read. */
 typedef struct FormReader
 {
-	const char *at;    /* what is read next */
+	const char *at;    /* the place that is read next */
 	const char *input; /* all of it */
 	const char *end;   /* the end of a binary value */
 	bool strict;       /* numbers have no leading zeros */
@@ -43,7 +43,7 @@ typedef struct FormReader
 	uint8_t kind;
 	int64_t k;
 	int64_t b;
-	char defect[FORM_DEFECT_SIZE]; /* what is wrong, a sentence; empty: nothing is */
+	char defect[FORM_DEFECT_SIZE]; /* a sentence that says what is wrong; empty: nothing is */
 } FormReader;
 
 extern bool read_invalid(FormReader *reader, const char *format, ...)
@@ -92,7 +92,7 @@ typedef struct LexiconParts
 	SchemeId scheme; /* the scheme of the shingles that it weighs */
 	uint64_t documents;
 	uint32_t count;
-	uint32_t *key;   /* ascending */
+	uint32_t *key;   /* the keys, ascending */
 	uint8_t *weight; /* the weights, each below WEIGHT_MAX */
 } LexiconParts;
 

@@ -59,9 +59,9 @@ extern uint32_t symbol_at(const uint8_t *packed, int b, int i);
 /* Counts the votes of the elements of a multiset for each bit. */
 typedef struct SimhashBuilder
 {
-	int words;                                         /* f / 64 */
-	uint64_t elements;                                 /* added, repeated ones included */
-	uint32_t in_planes;                                /* elements that are counted in the planes */
+	int words;          /* f / 64 */
+	uint64_t elements;  /* elements that were added, repeated ones included */
+	uint32_t in_planes; /* elements that are counted in the planes */
 	uint64_t plane[SIMHASH_WORDS_MAX][SIMHASH_PLANES]; /* bit-sliced counters */
 	uint64_t ones[SIMHASH_WORDS_MAX * 64]; /* votes for each bit, without those in the planes */
 } SimhashBuilder;

@@ -35,7 +35,7 @@ typedef struct Weights
 	const uint32_t *key;
 	const uint8_t *weight;
 	int shift;       /* the highest 32 - shift bits of a key are its bucket */
-	uint32_t *start; /* where the keys of each bucket start; and count */
+	uint32_t *start; /* the start of the keys of each bucket, and count */
 } Weights;
 
 extern uint8_t weight_of_count(uint32_t count, uint64_t documents, double share);

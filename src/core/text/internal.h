@@ -159,9 +159,9 @@ struct SpotWords
 	int language;
 	const WordSet *antecedents;
 	const WordSet *stop_words;
-	SpotRule *rule; /* sorted; NULL: `own`, for the antecedents of the language */
+	SpotRule *rule; /* the rules, sorted; NULL: `own`, for the antecedents of the language */
 	size_t rules;
-	uint64_t *stop; /* sorted; NULL: the stop words of the language */
+	uint64_t *stop; /* the stop words, sorted; NULL: those of the language */
 	size_t stops;
 	WordSet rule_set;
 	WordSet stop_set;

@@ -275,7 +275,7 @@ struct SpotFinder
 	const SpotWords *words;
 	SpotSink sink;
 	void *state;
-	uint64_t content;      /* how many chain words have come: neither antecedents nor stop words */
+	uint64_t content;      /* chain words so far, which are neither antecedents nor stop words */
 	uint64_t hash[RECENT]; /* the hashes of the last chain words */
 	size_t place[RECENT];
 	size_t ending[RECENT]; /* the first chain that ends at each chain word to come */

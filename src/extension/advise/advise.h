@@ -59,7 +59,7 @@ typedef struct CorpusText
 	bool outside;             /* it is here only because it was judged */
 	char *id;                 /* its id, as text */
 	uint32 judged;            /* place of the id in the verdicts, or NOT_JUDGED */
-	uint32 *element[SCHEMES]; /* ascending */
+	uint32 *element[SCHEMES]; /* the elements, ascending */
 	uint32 elements[SCHEMES];
 } CorpusText;
 

@@ -47,10 +47,10 @@ typedef struct Lists
 {
 	uint32 count;    /* shingles */
 	uint32 *start;   /* the start of each list in text[], and the end of the last one */
-	uint32 *text;    /* ascending in each list */
+	uint32 *text;    /* the texts of each list, ascending */
 	uint8 *weight;   /* the weight of each shingle */
 	uint32 **list;   /* numbers of the lists of each text */
-	uint32 *lists;   /* how many they are */
+	uint32 *lists;   /* the number of these lists */
 	uint32 *weights; /* the sum of their weights */
 	uint64 *shared;  /* what each text shares: shingles in the low half, weights in the high one */
 } Lists;

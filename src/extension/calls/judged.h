@@ -33,7 +33,7 @@ typedef struct JudgedPairs
 	const IdType *ids;
 	Datum *id; /* ids that have verdicts, ascending */
 	uint32 places;
-	JudgedPair *verdict; /* ascending by a and b */
+	JudgedPair *verdict; /* the verdicts, ascending by a and b */
 	uint32 count;
 	uint32 room;
 } JudgedPairs;

@@ -38,7 +38,7 @@ enum
 	PARAM_TOTAL,
 	PARAM_PAIRS,
 	PARAMS_SHOWN,
-	PARAM_SINCE = PARAMS_SHOWN /* when the phase or the join at hand began */
+	PARAM_SINCE = PARAMS_SHOWN /* the time when the phase or the join at hand began */
 };
 
 /* Columns of neardup_progress(): those shown, the backend before them, and two estimates after. */

@@ -135,7 +135,7 @@ typedef struct Units
 	Source *source[2]; /* the keepers' source first; the second may be NULL */
 	uint32 places;
 	UnitMember *member;
-	UnitPair *different; /* each pair in both orders, ascending by unit */
+	UnitPair *different; /* the pairs in both orders, ascending by unit */
 	uint32 pairs;
 } Units;
 

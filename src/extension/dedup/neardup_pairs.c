@@ -10,7 +10,7 @@ typedef struct PairRows
 	ReturnSetInfo *result;
 	Source *left;
 	Source *right; /* left itself if there is one source */
-	bool all;      /* each pair of equal rows; otherwise the first row stands for all */
+	bool all;      /* whether each pair of equal rows counts, or the first row stands for all */
 	const JudgedPairs *verdicts;
 } PairRows;
 

@@ -54,7 +54,7 @@ typedef struct SharedPart
 
 typedef struct SharedJoin
 {
-	PairArray array[PAIR_ARRAYS]; /* their pointers are the leader's */
+	PairArray array[PAIR_ARRAYS]; /* the arrays; the pointers are the leader's */
 	size_t memory;                /* bytes that each process may take */
 	pg_atomic_uint32 next;        /* first part that nobody has taken */
 	pg_atomic_uint64 pairs;       /* pairs written, in steps */
@@ -173,7 +173,7 @@ typedef struct PartReader
 	const PairJoin *join;
 	PairSink sink;
 	void *state;
-	int part; /* read or joined last */
+	int part; /* the part that was read or joined last */
 } PartReader;
 
 /* A PairSink: passes a pair on.  Returns false if no more are wanted. */

@@ -22,7 +22,7 @@ typedef struct CharacterCounts
 {
 	Utf8Text utf8;
 	uint32 *before;    /* the characters of UTF-8 that start before each block */
-	size_t *continued; /* where one starts that continues a character of the server's encoding */
+	size_t *continued; /* the starts of characters that continue one of the server's encoding */
 	size_t continuations;
 	size_t room;
 } CharacterCounts;

@@ -30,7 +30,7 @@ typedef struct RowCheck
 	RowSort in_index;
 	RowSort in_table;
 	MemoryContext context; /* the context of one row */
-	int64 documents;       /* put */
+	int64 documents;       /* documents that were put */
 	int64 read;            /* rows of the table */
 	int64 compared;        /* rows compared with their documents */
 } RowCheck;

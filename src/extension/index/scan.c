@@ -22,8 +22,8 @@ typedef struct NeardupScan
 	uint8 *killed;      /* a bit for each of found: its row is dead to all transactions; or NULL */
 	bool is_null;       /* the documents in found are NULLs */
 	SearchQuery *query; /* the query of a scan in heap order */
-	int queries;        /* one for each ball */
-	uint64 after;       /* where its next round begins */
+	int queries;        /* the number of queries, one for each ball */
+	uint64 after;       /* the place where the next round begins */
 	Signature origin;   /* the signature from which an ordered scan measures distances */
 	Ordering *ordering; /* the state of an ordered scan, else NULL */
 	MemoryContext context; /* the context of matches, queries and ordering; reset by a rescan */

@@ -81,7 +81,7 @@ typedef struct MatchList
 	uint64 least;  /* the greatest number of a match at this distance */
 	Size nearest;  /* matches of the list up to it */
 	bool ended;    /* the round has ended so */
-	uint64 *given; /* what such rounds have returned */
+	uint64 *given; /* the matches that such rounds have returned */
 	Size givens;
 	Size given_room;
 

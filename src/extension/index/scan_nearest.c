@@ -44,8 +44,8 @@ typedef struct Nearest
 	uint32 size; /* the size of the first set of that page */
 	Bounded *bounded;
 	size_t count;
-	uint32 in_part[PARTS]; /* how many of these each part has */
-	uint32 *chosen;        /* those that are compared next */
+	uint32 in_part[PARTS]; /* the number of these in each part */
+	uint32 *chosen;        /* the documents that are compared next */
 } Nearest;
 
 /* ---- Lists -------------------------------------------------------------- */

@@ -16,9 +16,9 @@ typedef struct SegmentEntry
 	uint32 stamp; /* never used again in this index */
 	BlockNumber root;
 	uint32 documents; /* dead ones included */
-	uint32 grouped;   /* those that had symbols and lived when the segment was written */
-	uint32 empty;     /* those that were empty and lived then */
-	uint32 nulls;     /* those that were NULL and lived then */
+	uint32 grouped;   /* documents that had symbols and lived when the segment was written */
+	uint32 empty;     /* documents that were empty and lived then */
+	uint32 nulls;     /* documents that were NULL and lived then */
 	uint32 groups;
 	uint32 dead;
 	uint32 document_pages;
@@ -45,7 +45,7 @@ typedef struct TailEntry
 typedef struct IndexMeta
 {
 	uint64 identity;       /* a random number: tells this index from earlier ones in the file */
-	TimestampTz changed;   /* when the list of segments was written last; 0: never */
+	TimestampTz changed;   /* the time when the list of segments was written last; 0: never */
 	SignatureHeader shape; /* the shape of all signatures; k = 0 until the first */
 	uint32 keys;           /* the keys of each document */
 	uint32 next_stamp;

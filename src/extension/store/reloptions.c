@@ -8,7 +8,7 @@
 /* The storage parameters of an index: CREATE INDEX ... WITH (...). */
 typedef struct IndexOptions
 {
-	int32 varlena_header; /* set by build_reloptions() */
+	int32 varlena_header; /* the length, which build_reloptions() sets */
 	int groups;
 } IndexOptions;
 

@@ -37,7 +37,7 @@ bucket_of_number(uint32 number)
 typedef struct SegmentRoot
 {
 	uint32 documents; /* documents on its pages, dead ones included */
-	uint32 grouped;   /* those that have a posting in each group; see SegmentEntry */
+	uint32 grouped;   /* documents that have a posting in each group; see SegmentEntry */
 	uint32 empty;
 	uint32 nulls;
 	uint32 stride;

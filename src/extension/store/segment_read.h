@@ -68,7 +68,7 @@ typedef struct MapSlot
 {
 	uint32 number;
 	BlockNumber block; /* InvalidBlockNumber: its map is not in the cache */
-	Buffer *recent;    /* where it, or another page, was last */
+	Buffer *recent;    /* the buffer where it, or another page, was last */
 } MapSlot;
 
 /* Returns an entry of a cached map. */
@@ -113,14 +113,14 @@ typedef struct Segment
 	uint32 documents_per_page;
 	uint32 numbers;
 	uint32 *first_bucket;   /* the first bucket of each group and key, and the end */
-	BlockNumber *root_page; /* those that follow the root */
+	BlockNumber *root_page; /* the pages that follow the root */
 	MapEntry *list;         /* the maps */
-	CachedMap **map;        /* those that this backend has needed */
+	CachedMap **map;        /* the maps that this backend has needed */
 	Buffer **recent;        /* the buffers of these maps, by the low bits of their numbers */
 	uint32 *first_map;      /* the first map of postings of each group and key, and the end */
 	Size bytes;
 	uint64 last_used;
-	UsualPlan usual[USUAL_PLANS]; /* those used last */
+	UsualPlan usual[USUAL_PLANS]; /* the plans that were used last */
 	uint32 next_usual;            /* the one that is replaced next */
 	PagePrice page_price;
 	struct Segment *next;

@@ -82,7 +82,7 @@ typedef struct CommandOptions
 	int drop;
 	int unit;
 	double min_words;
-	const char *separator; /* one character; NULL: that of the format */
+	const char *separator; /* the one character between columns; NULL: the format's own */
 	const char *files_from;
 	const char *folder;  /* the folder of --output; NULL: none */
 	const char *lexicon; /* files; or NULL */
@@ -178,7 +178,7 @@ typedef struct RecordBatch
 	const char *file;
 	int format;
 	int source;      /* the number of the file, or that of packed files */
-	uint64_t place;  /* where the data lie there */
+	uint64_t place;  /* the place where the data lie there */
 	uint64_t read;   /* bytes of the files that were read with these data, packed or not */
 	Packing packing; /* the packing of the file */
 	Buffer data;
@@ -192,7 +192,7 @@ typedef struct RecordBatch
 	Buffer field[FIELDS]; /* the fields of the last record, with a zero behind each */
 	Buffer cell;          /* a field that was read */
 	unsigned has;         /* a bit for each of FIELDS that the last record of JSON has */
-	unsigned named;       /* the same, of those whose own name is that of the field */
+	unsigned named;       /* a bit for each of those whose own name is the field's */
 	uint64_t holder;      /* the last JsonValue.holder of a text */
 	Buffer span;        /* Record: where the texts of the last record are in the data, as written */
 	unsigned seen;      /* a bit for each of FIELDS that a record has */
@@ -213,7 +213,7 @@ typedef struct RecordText
 	const char *text;
 	size_t length;
 	const char *id;   /* ends in a zero */
-	const char *best; /* the same; empty if there is none */
+	const char *best; /* the value of --best, as the id; empty if there is none */
 	bool skipped;     /* --skip-errors leaves it out */
 } RecordText;
 
@@ -359,7 +359,7 @@ extern void output_abandon(void);
 typedef struct Spool
 {
 	Buffer buffer;  /* the last bytes, or those that were read last */
-	uint64_t start; /* where they begin */
+	uint64_t start; /* the place where they begin */
 	int file;       /* the file's descriptor + 1; 0: there is none */
 	bool reads;     /* it has been read */
 } Spool;

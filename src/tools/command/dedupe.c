@@ -15,15 +15,15 @@ typedef struct RecordValues
 	const neardup_signer *signer;
 	Files *files;
 	neardup_values values;
-	Spool out;   /* their bytes */
+	Spool out;   /* the bytes of the values */
 	Texts texts; /* the texts, if they decide */
 	Buffer size; /* uint64_t: of each; then where each ends */
 	Buffer id;   /* ids, each with a zero behind it, unless they are the numbers of records */
 	const char **id_at;
 	Best best;
 	bool against;    /* it is that of --against */
-	bool signatures; /* they were read, and there are no texts */
-	bool numbers;    /* their ids are bigint */
+	bool signatures; /* signatures were read, and there are no texts */
+	bool numbers;    /* ids are bigint */
 } RecordValues;
 
 /* ---- Bytes -------------------------------------------------------------- */

@@ -21,7 +21,7 @@ struct Files
 	int next;
 	int format;
 	struct stat *status; /* the status of each file when it was opened first */
-	bool again;          /* they are read for the second time */
+	bool again;          /* the files are read for the second time */
 	bool plain;          /* the open file is not packed */
 	uint64_t place;      /* the place of the next batch in the file */
 	int packed;          /* a temporary file with what packed files hold, or -1 */
@@ -40,9 +40,9 @@ struct Files
 	uint64_t before; /* bytes of the files before the open one */
 	uint64_t read;   /* bytes that were read of those that are done, as in Batch */
 	time_t begun;
-	unsigned seen;   /* what was seen in those that are done, as in Batch */
+	unsigned seen;   /* what was seen in the files that are done, as in Batch */
 	Buffer left_out; /* uint64_t: numbers of records, from 0, that --skip-errors leaves out */
-	Buffer places;   /* what is wrong with the first of them */
+	Buffer places;   /* the places of the first of them, and what is wrong there */
 };
 
 /* Returns the format of a file by its name, .gz or .zst left aside; fails if that tells none. */

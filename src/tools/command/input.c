@@ -21,9 +21,9 @@ struct Input
 	z_stream gzip;
 	ZSTD_DStream *zstd;
 	size_t zstd_bytes; /* bytes of memory */
-	bool inside;       /* what is compressed has not come to its end */
+	bool inside;       /* a compressed part has not come to its end */
 	unsigned char block[1 << 17];
-	size_t at; /* what is left of the block */
+	size_t at; /* the place of what is left of the block */
 	size_t end;
 };
 
@@ -36,7 +36,7 @@ static const struct
 {
 	const char *name;
 	const char *converter; /* a command that writes what can be read, without the file */
-	size_t at;             /* where each of its files has these bytes */
+	size_t at;             /* the place of these bytes in each of its files */
 	size_t length;
 	const char *bytes;
 } foreign[] = {{"Parquet, which 'python3 -m neardup dedupe' takes",

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 static char **target;  /* the target of each file */
-static char **part;    /* the same, while it is written */
+static char **part;    /* the file of each target while it is written */
 static size_t targets; /* files that have been named */
 static size_t moved;   /* files that were moved to where they belong */
 static char *aside;    /* the folder of the parts, or NULL */

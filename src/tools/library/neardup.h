@@ -266,7 +266,7 @@ typedef struct neardup_values
 	size_t count;
 	const uint8_t *bytes;
 	size_t size;            /* bytes of each value, if offset is NULL */
-	const uint64_t *offset; /* where each begins, and where the last ends */
+	const uint64_t *offset; /* the place where each value begins, and where the last ends */
 	const uint32_t *chosen; /* NULL, or `count` of them by their places there, in any order */
 	/*
 	 * Reads the value at a place, where bytes is NULL; it is valid until the next call.  Returns

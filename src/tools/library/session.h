@@ -29,7 +29,7 @@ struct neardup_session
 	neardup_host host;
 	Block blocks;           /* the blocks of the call under way */
 	FileLink files;         /* the files of the call under way */
-	jmp_buf failed;         /* where an error of the call goes */
+	jmp_buf failed;         /* the place where an error of the call goes */
 	int thread;             /* number of the thread, of those that a call has started */
 	neardup_session *outer; /* whose call called the host, which called this session */
 	neardup_code code;
