@@ -2,9 +2,8 @@
 package Csv;
 use strict;
 use warnings;
-use File::Glob ':bsd_glob';
 use Exporter 'import';
-our @EXPORT = qw(read_csv columns_of files_of_rows);
+our @EXPORT = qw(read_csv columns_of);
 
 # Returns the cells of a line.  A cell in quotes may contain commas and doubled quotes.
 sub cells
@@ -38,14 +37,6 @@ sub columns_of
 
 	open(my $in, '<:encoding(UTF-8)', $file) or return;
 	return cells((<$in> // '') =~ s/\r?\n//r);
-}
-
-# Returns the files NAME-ROWS.csv of a folder: those of generated texts.
-sub files_of_rows
-{
-	my ($folder, $name) = @_;
-
-	return grep { m{-\d+\.csv$} } glob("$folder/$name-*.csv");
 }
 
 1;

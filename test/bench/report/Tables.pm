@@ -170,24 +170,6 @@ sub turned
 	return markdown([$heading, map { $_->{$x} } @rows], map { my $name = $_; [$peer->{$name}{title} // $name, map { shown($_->{$name}) } @rows] } @names);
 }
 
-# Returns the lookups of peers in tables of several sizes.
-sub by_rows
-{
-	my ($folder, $name, $measure) = @_;
-	my (%value, %title, %rows, @order);
-
-	foreach my $row (grep { $_->{measure} eq $measure && ($_->{value} // '') ne '' } map { read_csv($_) } files_of_rows($folder, $name))
-	{
-		push @order, $row->{peer} if !$title{ $row->{peer} };
-		$title{ $row->{peer} } //= $row->{title};
-		$value{ $row->{peer} }{ $row->{rows} } = $row->{value};
-		$rows{ $row->{rows} } = 1;
-	}
-	my @sizes = sort { $a <=> $b } keys %rows;
-	return if @sizes < 2;
-	return markdown(['lookup ms, among so many texts', map { grouped($_) } @sizes], map { my $p = $_; [$title{$p}, map { shown($value{$p}{$_}) } @sizes] } @order);
-}
-
 # Returns the settings of peers and what each gives.
 sub settings
 {
@@ -302,14 +284,13 @@ my %TABLE = (
 	simhash => sub { of_peers('simhash', $_[1] =~ s/peers(?=[^\/]*$)/simhash/r) },
 	libraries => sub { of_peers('libraries', $_[1] =~ m{/libraries[^/]*$} ? $_[1] : "$_[0]/libraries.csv") },
 	'library-lookups' => sub { of_peers('library-lookups', $_[1] =~ m{/libraries[^/]*$} ? $_[1] : "$_[0]/libraries.csv") },
-	rows => sub { by_rows($_[0], 'peers', 'search') },
 	thresholds => sub { turned($_[0], 'thresholds.csv', 'lookup ms, at a threshold of') },
 	'thresholds-found' => sub { turned($_[0], 'thresholds-found.csv', 'share of what a scan of the signatures finds, at a threshold of') },
 	clients => sub { turned($_[0], 'clients.csv', 'rows a second, by so many clients') },
 	'spotsigs-sweep' => sub { turned($_[0], 'spotsigs-sweep.csv', 'seconds, at a threshold of') },
 	recall => sub { settings($_[0], 'recall.csv', qw(title setting ms recall precision)) },
 	'ten-nearest' => \&ten_nearest,
-	(map { my $name = $_; ($name => sub { plain($_[0], "$name.csv") }) } qw(yuan-groups yuan-resemblance yuan-bits spotsigs)));
+	(map { my $name = $_; ($name => sub { plain($_[0], "$name.csv") }) } qw(yuan-groups spotsigs)));
 
 # Returns a table, or nothing if its figures are missing.  A file may take the place of the folder's peers.csv or libraries.csv.
 sub table
