@@ -36,6 +36,7 @@ ROLLBACK;
 DROP TRIGGER no_copies ON docs;
 RESET citus.enable_unsafe_triggers;
 -- Columnar tables have no index; scans and whole tables work.
+CREATE EXTENSION IF NOT EXISTS citus_columnar;
 CREATE TABLE cold (id bigint, sig minhash(512)) USING columnar;
 SELECT create_distributed_table('cold', 'id', shard_count => 4);
 INSERT INTO cold SELECT id, sig FROM docs;
