@@ -2,7 +2,10 @@
 
 The argument is the wheel, which workers get as doc/how-to/spark-and-ray.md says."""
 
+import contextlib
+import functools
 import importlib.metadata
+import json
 import os
 import pathlib
 import random
@@ -11,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -30,6 +34,8 @@ sys.path.insert(0, str(TOP / "test/library"))
 from test_python import Tap
 
 WHEEL = os.path.abspath(sys.argv.pop())
+# Rows of a file, and of a table of make_texts().
+FILE = 50_000
 ROWS = int(os.environ.get("NEARDUP_ROWS", "20000"))
 COLUMNS = ["url", "keeper", "similarity", "size"]
 FORM = "please complete all fields of this form and return it to the office before the end of the month with "
@@ -38,25 +44,26 @@ VALUES = {"signatures": "to_minhash(body)", "texts": "to_minhash(body), to_shing
 
 
 def make_texts():
-    """Returns texts with copies, chains of small edits, a form in 30 % of them, and some without a text."""
-    dice, texts = random.Random(20), []
-    for i in range(ROWS):
-        words = texts[dice.randrange(max(0, i - 2000), i)].split() if i and dice.random() < 0.4 else []
-        if words:
-            for _ in range(dice.choice((0, 1, 2, 3, 5, 8))):
-                words[dice.randrange(len(words))] = f"x{dice.randrange(10**6)}"
-        else:
-            words = (FORM if dice.random() < 0.3 else "").split() + [f"w{dice.randrange(50_000)}" for _ in range(dice.randrange(20, 120))]
-        texts.append(" ".join(words))
-    for i in range(0, ROWS, 97):
-        texts[i] = None if i % 2 else "..."
-    return pyarrow.table({"url": [f"{i * 7919 % ROWS:x}{'Aäb'[i % 3]}" for i in range(ROWS)], "body": texts, "crawled": [dice.randrange(30) for _ in range(ROWS)],
-                          "more": [{"n": i, "of": [str(i)]} for i in range(ROWS)]})
+    """Yields tables of texts with copies, chains of small edits, a form in 30 % of them, and some without a text."""
+    dice, made = random.Random(20), []
+    for first in range(0, ROWS, FILE):
+        made, numbers = made[-2000:], range(first, min(first + FILE, ROWS))
+        for _ in numbers:
+            words = made[dice.randrange(max(0, len(made) - 2000), len(made))].split() if made and dice.random() < 0.4 else []
+            if words:
+                for _ in range(dice.choice((0, 1, 2, 3, 5, 8))):
+                    words[dice.randrange(len(words))] = f"x{dice.randrange(10**6)}"
+            else:
+                words = (FORM if dice.random() < 0.3 else "").split() + [f"w{dice.randrange(50_000)}" for _ in range(dice.randrange(20, 120))]
+            made.append(" ".join(words))
+        bodies = [text if i % 97 else None if i % 2 else "..." for i, text in zip(numbers, made[-len(numbers):])]
+        yield pyarrow.table({"url": [f"{i * 7919 % ROWS:x}{'Aäb'[i % 3]}" for i in numbers], "body": bodies, "crawled": [dice.randrange(30) for _ in numbers],
+                             "more": [{"n": i, "of": [str(i)]} for i in numbers]})
 
 
-TEXTS = make_texts()
-EARLY = TEXTS.filter(pyarrow.compute.less(TEXTS["crawled"], 20))
-LATE = TEXTS.filter(pyarrow.compute.greater_equal(TEXTS["crawled"], 20))
+@functools.cache
+def texts():
+    return pyarrow.concat_tables(make_texts())
 
 
 class Server:
@@ -66,8 +73,9 @@ class Server:
         self.connection, self.known = psycopg.connect(autocommit=True), {}
         self.connection.execute("CREATE EXTENSION neardup; CREATE TABLE texts (url text PRIMARY KEY, body text, crawled int)")
         with self.connection.cursor().copy("COPY texts FROM STDIN") as copy:
-            for row in zip(*(TEXTS[name].to_pylist() for name in ("url", "body", "crawled"))):
+            for row in zip(*(texts()[name].to_pylist() for name in ("url", "body", "crawled"))):
                 copy.write_row(row)
+        print("# the server:", *self.ask("SELECT version()")[0], flush=True)
 
     def ask(self, query):
         if query not in self.known:
@@ -81,6 +89,11 @@ class Server:
             CASE WHEN c.id IS NULL AND NOT alone THEN 0 ELSE coalesce(c.similarity, 1) END, CASE WHEN c.id IS NULL AND NOT alone THEN NULL ELSE coalesce(c.size, 1) END
             FROM (SELECT url, coalesce(body ~ '\\w', false) AS alone FROM texts) AS t LEFT JOIN
             neardup_clusters('{query}', 0.8, NULL::text, nearest => {nearest}) AS c ON c.id = url"""))
+
+
+@functools.cache
+def server():
+    return Server()
 
 
 def kept(report):
@@ -112,8 +125,8 @@ class Engine:
         return self.module.dedupe(self.frame(table), 0.8, **{"text": "body", "id": "url", "order": "crawled", **more})
 
     def compare(self, decide, nearest=False, **more):
-        expected, start = SERVER.report(decide, nearest), time.monotonic()
-        found = sorted(self.rows(self.dedupe(TEXTS, decide=decide, nearest=nearest, report=True, **more), COLUMNS))
+        expected, start = server().report(decide, nearest), time.monotonic()
+        found = sorted(self.rows(self.dedupe(texts(), decide=decide, nearest=nearest, report=True, **more), COLUMNS))
         print(f"# {self.module.__name__}: {decide}{', nearest' * nearest}, {more}: {len(found)} rows, {len(kept(found))} stay, in {time.monotonic() - start:.1f} s", flush=True)
         self.assertEqual(len(found), ROWS)
         self.assertEqual([pair for pair in zip(found, expected) if pair[0] != pair[1]][:5], [])
@@ -135,32 +148,41 @@ class Engine:
 
     def test_rows(self):
         """What stays comes out as it came in."""
-        expected = dict(zip(TEXTS["url"].to_pylist(), TEXTS.to_pylist()))
+        expected = dict(zip(texts()["url"].to_pylist(), texts().to_pylist()))
         for blocks in None, 2:
-            found = self.rows(self.dedupe(TEXTS, blocks=blocks), TEXTS.column_names)
-            self.assertEqual(sorted(row[0] for row in found), kept(SERVER.report("texts")))
+            found = self.rows(self.dedupe(texts(), blocks=blocks), texts().column_names)
+            self.assertEqual(sorted(row[0] for row in found), kept(server().report("texts")))
             for url, body, crawled, more in found[:100]:
                 self.assertEqual({"url": url, "body": body, "crawled": crawled, "more": more}, expected[url])
 
     def test_runs(self):
         """A second run against what the first kept says what one run of all does; old keepers stay."""
+        early, late = (texts().filter(part(texts()["crawled"], 20)) for part in (pyarrow.compute.less, pyarrow.compute.greater_equal))
         for decide, blocks in ("texts", None), ("signatures", 2):
-            first = {url for url, in self.rows(self.dedupe(EARLY, decide=decide, blocks=blocks), ["url"])}
-            old = EARLY.filter(pyarrow.compute.is_in(EARLY["url"], pyarrow.array(sorted(first))))
-            second = {url for url, in self.rows(self.dedupe(LATE, decide=decide, blocks=blocks, against=self.frame(old.select(["body", "url"]))), ["url"])}
-            self.assertEqual(sorted(first | second), kept(SERVER.report(decide)))
+            first = {url for url, in self.rows(self.dedupe(early, decide=decide, blocks=blocks), ["url"])}
+            old = early.filter(pyarrow.compute.is_in(early["url"], pyarrow.array(sorted(first))))
+            second = {url for url, in self.rows(self.dedupe(late, decide=decide, blocks=blocks, against=self.frame(old.select(["body", "url"]))), ["url"])}
+            self.assertEqual(sorted(first | second), kept(server().report(decide)))
 
     def test_wheel(self):
         """Workers have the wheel that they were given."""
         self.assertNotEqual(self.where(), where())
 
     def test_refused(self):
-        nulls = TEXTS.set_column(2, "crawled", pyarrow.array([None, *range(1, ROWS)]))
-        twice = pyarrow.concat_tables([TEXTS, TEXTS.slice(0, 1)])
+        nulls = texts().set_column(2, "crawled", pyarrow.array([None, *range(1, ROWS)]))
+        twice = pyarrow.concat_tables([texts(), texts().slice(0, 1)])
         for table, message in (nulls, "'crawled' has a null"), (twice, "several rows"):
             for blocks in 1, 2:
                 with self.assertRaisesRegex(Exception, message):
                     self.rows(self.dedupe(table, blocks=blocks, decide="signatures"), ["url"])
+
+
+def spark_of(executors, **settings):
+    """Starts Spark with some executors of one processor each."""
+    archive = os.path.join(tempfile.gettempdir(), "neardup.zip")
+    shutil.copy(WHEEL, archive)
+    settings.update({"spark.archives": f"{archive}#neardup_wheel", "spark.executorEnv.PYTHONPATH": "neardup_wheel"})
+    return SparkSession.builder.master(f"local-cluster[{executors},1,2048]").config(map=settings).getOrCreate()
 
 
 class Spark(Engine, unittest.TestCase):
@@ -168,10 +190,7 @@ class Spark(Engine, unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        archive = os.path.join(tempfile.gettempdir(), "neardup.zip")
-        shutil.copy(WHEEL, archive)
-        settings = {"spark.archives": f"{archive}#neardup_wheel", "spark.executorEnv.PYTHONPATH": "neardup_wheel"}
-        cls.session = SparkSession.builder.master("local-cluster[2,1,2048]").config(map=settings).getOrCreate()
+        cls.session = spark_of(2)
 
     @classmethod
     def tearDownClass(cls):
@@ -188,9 +207,9 @@ class Spark(Engine, unittest.TestCase):
 
     def test_memory(self):
         """No frame stays cached when a result is known."""
-        result = self.dedupe(TEXTS, blocks=2)
+        result = self.dedupe(texts(), blocks=2)
         self.assertTrue(self.session._jsparkSession.sharedState().cacheManager().isEmpty())
-        self.assertEqual(result.count(), len(kept(SERVER.report("texts"))))
+        self.assertEqual(result.count(), len(kept(server().report("texts"))))
 
 
 class Ray(Engine, unittest.TestCase):
@@ -216,13 +235,78 @@ class Ray(Engine, unittest.TestCase):
         return ray.get(ray.remote(where).remote())
 
 
+class Watch(threading.Thread):
+    """Records the processor seconds of the processes below this one, and the memory of the greatest of each name."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.samples, self.ended = [], threading.Event()
+
+    def run(self):
+        while not self.ended.wait(0.5):
+            self.samples.append((time.time(), *self.sample()))
+
+    def sample(self):
+        found = {}
+        for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):
+                name, rest = path.read_text().split("(", 1)[1].rsplit(")", 1)
+                found[int(path.parent.name)] = name, rest.split()
+        below, seconds, memory = {os.getpid()}, 0, {}
+        # By their starts, so parents come first.
+        for pid, (name, fields) in sorted(found.items(), key=lambda item: int(item[1][1][19])):
+            if int(fields[1]) in below:
+                below.add(pid)
+                seconds += sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+                memory[name[:4]] = max(memory.get(name[:4], 0), int(fields[21]) * os.sysconf("SC_PAGE_SIZE"))
+        return seconds, memory
+
+    def of(self, start, end):
+        """Returns the processor seconds between two times, and the megabytes of Python's and of Java's greatest process."""
+        samples = [sample for sample in self.samples if start - 1 <= sample[0] <= end + 1]
+        most = (max(sample[2].get(name, 0) for sample in samples) >> 20 for name in ("pyth", "java"))
+        return round(samples[-1][1] - samples[0][1], 1), *most
+
+
+class Times(unittest.TestCase):
+    """What Spark takes, stage by stage; TESTS=Times.stages runs it, as its name is not that of a test."""
+
+    def stages(self):
+        folder = tempfile.mkdtemp()
+        for i, table in enumerate(make_texts()):
+            pyarrow.parquet.write_table(table, f"{folder}/{i}.parquet")
+        for decide, blocks, executors in ("signatures", None, 1), ("signatures", None, 2), ("signatures", 4, 2), ("texts", None, 2):
+            print(f"# {ROWS} texts, {executors} executors, decided by {decide}, {blocks or 'as many as needed'} blocks", flush=True)
+            log = tempfile.mkdtemp()
+            session = spark_of(executors, **{"spark.eventLog.enabled": True, "spark.eventLog.compress": False, "spark.eventLog.rolling.enabled": False, "spark.eventLog.dir": log})
+            watch, start = Watch(), time.time()
+            watch.start()
+            kept = neardup.spark.dedupe(session.read.parquet(folder), text="body", id="url", order="crawled", decide=decide, blocks=blocks)
+            kept.write.parquet(f"{log}/kept")
+            watch.ended.set()
+            print("# all:", round(time.time() - start, 1), "s, processor s and MB:", *watch.of(start, time.time()), "rows kept:", pyarrow.parquet.ParquetDataset(f"{log}/kept").read(["crawled"]).num_rows, flush=True)
+            session.stop()
+            self.show(log, watch)
+
+    def show(self, log, watch):
+        for line in next(path for path in pathlib.Path(log).iterdir() if path.is_file()).read_text().splitlines():
+            event = json.loads(line)
+            if event["Event"] == "SparkListenerStageCompleted":
+                stage = event["Stage Info"]
+                totals = {total["Name"].rpartition("metrics.")[2]: total["Value"] for total in stage["Accumulables"] if "metrics." in total["Name"]}
+                start, end = stage["Submission Time"] / 1000, stage["Completion Time"] / 1000
+                scopes = dict.fromkeys(json.loads(part["Scope"])["name"].strip() for part in reversed(stage["RDD Info"]) if "Scope" in part)
+                print("#", stage["Stage ID"], ", ".join(scopes), "|", stage["Number of Tasks"], "|", round(end - start, 1), "|", *watch.of(start, end), "|",
+                      *(int(totals.get(name, 0)) >> 20 for name in ("shuffle.write.bytesWritten", "shuffle.read.remoteBytesRead", "shuffle.read.localBytesRead")), flush=True)
+
+
 class DuckDb(unittest.TestCase):
     def test_functions(self):
         connection = duckdb.connect()
         neardup.duckdb.register(connection)
-        connection.register("texts", TEXTS)
+        connection.register("texts", texts())
         found = connection.execute("SELECT url, to_minhash(body), to_simhash(body), to_shingles(body) FROM texts ORDER BY url").fetchall()
-        expected = SERVER.ask('SELECT url, minhash_send(to_minhash(body)), simhash_send(to_simhash(body)), shingles_send(to_shingles(body)) FROM texts ORDER BY url COLLATE "C"')
+        expected = server().ask('SELECT url, minhash_send(to_minhash(body)), simhash_send(to_simhash(body)), shingles_send(to_shingles(body)) FROM texts ORDER BY url COLLATE "C"')
         self.assertEqual(found, expected)
 
 
@@ -240,6 +324,4 @@ class Page(unittest.TestCase):
 
 if __name__ == "__main__":
     print("#", ", ".join(f"{name} {importlib.metadata.version(name)}" for name in ("pyspark", "ray", "duckdb", "pyarrow")), flush=True)
-    SERVER = Server()
-    print("# the server:", *SERVER.ask("SELECT version()")[0], flush=True)
     sys.exit(not unittest.main(testRunner=unittest.TextTestRunner(resultclass=Tap, stream=sys.stderr, verbosity=0), exit=False).result.wasSuccessful())

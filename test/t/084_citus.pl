@@ -44,7 +44,7 @@ sub without_places
 }
 
 is(psql('DROP SCHEMA IF EXISTS neardup_citus CASCADE; CREATE SCHEMA neardup_citus'), '', 'a schema on all nodes');
-foreach my $name (qw(tables searches refused guard bands tenants))
+foreach my $name (qw(tables searches refused guard pairs tenants))
 {
 	my $printed = without_places(psql(slurp_file("test/release/citus/$name.sql"), '-a', '-v', 'VERBOSITY=terse'));
 	my $expected = -e "test/release/citus/$name.out" ? slurp_file("test/release/citus/$name.out") : '';
