@@ -18,8 +18,11 @@ CREATE TABLE docs (id bigint PRIMARY KEY, sig minhash(512) NOT NULL);
 SELECT create_distributed_table('docs', 'id', shard_count => 8) \g /dev/null
 INSERT INTO docs SELECT * FROM here;
 CREATE INDEX ON docs USING neardup (sig);
-CREATE TABLE bands (key bigint NOT NULL, id bigint NOT NULL, sig minhash(512) NOT NULL);
-SELECT create_distributed_table('bands', 'key', shard_count => 8) \g /dev/null
+CREATE TABLE blocks (block int NOT NULL, id bigint NOT NULL, sig minhash(512) NOT NULL);
+SELECT create_distributed_table('blocks', 'block', shard_count => 4) \g /dev/null
+SELECT array_agg(i) AS numbers FROM (SELECT min(i) AS i FROM generate_series(0, 1000) i GROUP BY get_shard_id_for_distribution_column('blocks', i)) s \gset
+CREATE TABLE pairs (block int, a bigint, b bigint, similarity float8);
+SELECT create_distributed_table('pairs', 'block', colocate_with => 'blocks') \g /dev/null
 CREATE TABLE guard (id bigint, sig minhash(512), CONSTRAINT guard_near EXCLUDE USING neardup (near(sig, 0.8) WITH &&));
 SELECT create_reference_table('guard') \g /dev/null
 ANALYZE docs;
@@ -31,16 +34,18 @@ SELECT count(*) FROM neardup_pairs('SELECT id, sig FROM here', 0.8);
 SELECT count(*) FROM neardup_pairs('SELECT id, sig FROM docs', 0.8);
 \echo Join with a materialized CTE:
 WITH a AS MATERIALIZED (SELECT id, sig FROM docs) SELECT count(*) FROM a JOIN docs b ON is_similar(a.sig, b.sig, 0.8) AND a.id < b.id;
-\echo Bands with signatures, filled:
-INSERT INTO bands SELECT key, id, sig FROM docs, lsh_parameters(0.8, 512, 0.999, b => 1) p, unnest(minhash_bands(sig, p.rows)) key;
-\echo Bands with signatures, joined:
-SELECT count(*) FROM (
-	SELECT DISTINCT a.id, b.id FROM bands a JOIN bands b ON a.key = b.key AND a.id < b.id WHERE is_similar(a.sig, b.sig, 0.8)) pairs;
-\echo Bands without signatures, joined:
-SET citus.enable_repartition_joins = on;
-SELECT count(*) FROM (
-	SELECT DISTINCT a.id, b.id FROM bands a JOIN bands b ON a.key = b.key AND a.id < b.id
-	JOIN docs x ON x.id = a.id JOIN docs y ON y.id = b.id WHERE is_similar(x.sig, y.sig, 0.8)) pairs;
+\echo Blocks, filled:
+INSERT INTO blocks SELECT (:'numbers'::int[])[1 + abs(worker_hash(sig)::bigint) % 4], id, sig FROM docs;
+\echo Blocks, compared one after the other: pairs, and seconds of a processor:
+SELECT nodeport, result FROM run_command_on_colocated_placements('blocks', 'pairs', replace($$
+	WITH done AS (INSERT INTO %2$s SELECT x, least(a, b), greatest(a, b), similarity
+		FROM (SELECT block AS x FROM %1$s LIMIT 1) mine, unnest(:numbers) y,
+			neardup_pairs(CASE WHEN x = y THEN 'SELECT id, sig FROM %1$s ORDER BY id' ELSE 'SELECT min(id), sig FROM %1$s GROUP BY sig' END, 0.8,
+				against => CASE WHEN x <> y THEN 'SELECT min(id), sig FROM neardup_times.blocks WHERE block = ' || y || ' GROUP BY sig' END)
+		WHERE (x < y) = ((x + y) %% 2 = 1) RETURNING 1)
+	SELECT (SELECT count(*) FROM done) || ' ' || round((stat[14]::int + stat[15]::int) / 100.0, 2)
+	FROM string_to_array((SELECT pg_read_file('/proc/self/stat') WHERE (SELECT count(*) FROM done) >= 0), ' ') stat$$,
+	':numbers', quote_literal(:'numbers') || '::int[]'), parallel => false);
 \echo Guard, 10,000 rows in one statement:
 INSERT INTO guard SELECT id, sig FROM docs WHERE id <= 10000 ON CONFLICT DO NOTHING;
 \timing off
