@@ -259,6 +259,9 @@ is(run("\$N $_ --mask digits log.jsonl | sort | tail -n 1"), $_ eq 'pairs' ? "1\
 is(run('$N dedupe --unit line --mask digits --field text log.jsonl'), (split /^/, slurp('log.jsonl'))[0], 'lines');
 is(run('$N learn --mask date,hex,digits log.jsonl | grep -c .'), "1\n", 'learn');
 is(run('$N sign --mask digits log.jsonl | cut -f 2 | sort -u | grep -c .'), "1\n", 'sign');
+file('one.txt', "Started at 2026-11-27 10:15:30 by 12ab\n");
+file('two.txt', "Started at 2026-11-28 23:59:01 by 98ff\n");
+is(run('$N compare --mask date,digits one.txt two.txt | grep -E "^(resemblance|edit)"'), "resemblance\t1\nedit distance\t0\n", 'compare');
 fails('$N dedupe --mask ips log.jsonl', 1, qr/cannot mask "ips": write one or more of url, email/);
 fails('$N pairs --mask ip --signatures log.jsonl', 1, qr/--mask is for texts, not for --signatures/);
 

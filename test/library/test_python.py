@@ -186,6 +186,12 @@ class Python(unittest.TestCase):
         self.assertEqual(neardup.compare(neardup.simhash("a"), neardup.simhash("a")).distance, 0)
         self.assertEqual(neardup.edit_distance("Straße", "strasse"), 3)
 
+    def test_mask(self):
+        self.assertEqual(neardup.mask_changing("Straße 12, 2026-11-27 um 9:30", "date, number").split(), ["Straße", ",", "um"])
+        self.assertEqual(neardup.mask_changing(b"\xff x " * 99999, "ip"), "\ufffd x " * 99999)
+        with self.assertRaisesRegex(neardup.NeardupError, 'cannot mask "ips": write one or more of url'):
+            neardup.mask_changing("", "ips")
+
     def test_pairs(self):
         for values in TEXTS + ALIKE, neardup.minhash(TEXTS + ALIKE), neardup.shingles(TEXTS + ALIKE), list(neardup.simhash(TEXTS + ALIKE)):
             found = neardup.pairs(values, 0.85, jobs=2)

@@ -183,7 +183,7 @@ static const Option known[] =
 	  &options.scheme},
 	 {'K', "mask", "KIND[,KIND]",
 	  "masks what changes by itself: url, email, uuid, ip, date, hex, number, digits (words with digits)",
-	  &options.mask, READERS},
+	  &options.mask, "sign, pairs, clusters, dedupe, learn and compare"},
 	 {'M', "minhash", "K,B", "signs by minhash; default: 512,1", &options.minhash, SIGNERS},
 	 {'S', "simhash", "F", "signs by simhash of F bits", &options.simhash, SIGNERS},
 	 {'G', "shingles", NULL, "signs with, and compares, the sets of shingles", &options.shingles,

@@ -286,6 +286,19 @@ sign_compare(neardup_session *session, neardup_kind kind, const Buffer *text)
 	return result;
 }
 
+/* Reads a file; masks it, as --mask says. */
+static Buffer
+read_masked(neardup_session *session, const char *name)
+{
+	Buffer text = read_whole(name);
+	neardup_bytes masked;
+
+	if (options.mask == NULL)
+		return text;
+	check(session, neardup_mask(session, options.mask, text.bytes, text.length, &masked));
+	return (Buffer){.bytes = (char *) masked.bytes, .length = masked.length};
+}
+
 /* neardup compare: compares two files. */
 void
 command_compare(void)
@@ -299,7 +312,7 @@ command_compare(void)
 	if (options.files[0] == NULL || options.files[1] == NULL || options.files[2] != NULL)
 		fail(EXIT_USAGE, "compare takes two files");
 	for (int i = 0; i < 2; i++)
-		text[i] = read_whole(options.files[i]);
+		text[i] = read_masked(session, options.files[i]);
 	sets = sign_compare(session, NEARDUP_SHINGLES, text);
 	put_named("resemblance", sets.similarity);
 	put_named("containment", sets.containment);

@@ -23,10 +23,10 @@ from ._library import NeardupError
 from ._refusal import Refusal, refusal
 from ._signing import Lexicon, minhash, shingles, simhash
 from ._tables import dedupe
-from ._values import Comparison, Values, compare, edit_distance, from_text, similarity, to_text
+from ._values import Comparison, Values, compare, edit_distance, from_text, mask_changing, similarity, to_text
 
 __all__ = ["NO_KEEPER", "Clusters", "Comparison", "Lexicon", "NeardupError", "Pair", "Pairs", "Refusal", "Values", "blocks_of", "clusters",
-           "compare", "copy_binary", "dedupe", "edit_distance", "from_text", "keepers", "minhash", "pairs", "read_binary", "refusal", "shingles",
-           "simhash", "similarity", "to_text"]
+           "compare", "copy_binary", "dedupe", "edit_distance", "from_text", "keepers", "mask_changing", "minhash", "pairs", "read_binary",
+           "refusal", "shingles", "simhash", "similarity", "to_text"]
 
 __version__: str = _FUNCTION["version"]().decode()

@@ -20,7 +20,7 @@ LIBRARY = ctypes.CDLL(str(_FILE) if _FILE.exists() else _FILE.name)
 # What each function returns, and takes: p a pointer, s bytes, z a size, i and u a number of 32 bits, d a double.
 _FUNCTIONS = dict(line.split() for line in """
     version s: | defaults p: | open p:p | close v:p | message s:p | free v:pp | signature_size z:p | edit_distance i:pszszp
-    signer_new i:piiisszp | signer_free v:pp | sign i:ppszp | sign_column i:pppppppp | signer_remember i:ppz | learn i:psudzppp | export i:pppp
+    signer_new i:piiisszp | signer_free v:pp | sign i:ppszp | sign_column i:pppppppp | signer_remember i:ppz | mask i:psszp | learn i:psudzppp | export i:pppp
     parse i:pisp | print i:piszp | compare i:piszszp | pairs i:pppppp | clusters i:pppppp | keepers i:ppppp | blocks i:ppup
     capsules v:p
     """.replace("\n", "|").split("|") if line.strip())

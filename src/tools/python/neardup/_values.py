@@ -248,6 +248,17 @@ def edit_distance(x: Text, y: Text) -> int:
     return count() if len(a) * len(b) < LONG << 8 else alone(count)
 
 
+def mask_changing(text: Text, what: str) -> str:
+    """Returns a text with a blank in place of what changes by itself, as the SQL function mask_changing() does.
+
+    what is one or more of url, email, uuid, ip, date, hex, number and digits (words with digits), such as "date, hex"."""
+    data = utf8(text)
+
+    def mask() -> bytes:
+        return take("mask", what.encode(), data, len(data))
+    return (mask() if len(data) < LONG else alone(mask)).decode(errors="replace")
+
+
 def to_text(value: Any) -> str:
     """Returns a value as the server prints it, such as "1/word 1/64/0009a010100958a0"."""
     data = as_value(value)
