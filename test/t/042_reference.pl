@@ -322,5 +322,13 @@ foreach my $argument (qw(action measure))
 	none([ grep { index($guard, "`$_`") < 0 } @values ], "values of $argument");
 }
 
+my (undef, undef, $unknown_scheme) = $node->psql('postgres', "SELECT to_shingles('', 'none such')");
+my @schemes = $unknown_scheme =~ /DETAIL:/ ? $unknown_scheme =~ /"(\w+ \w(?: \w)?)"/g : ();
+cmp_ok(scalar @schemes, '>=', 5, 'the message has the schemes');
+foreach my $page ($page{shingles}, read_text('doc/explanation/recipe.md'))
+{
+	none([ grep { $page !~ /^\| `\Q$_\E[` ]/m } @schemes ], 'its page has them');
+}
+
 $node->stop;
 done_testing();

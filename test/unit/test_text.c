@@ -330,7 +330,7 @@ test_bad_scheme_names(void)
 	CHECK(scheme_parse("word 34", 6, &id) && SCHEME_WIDTH(id) == 3);
 }
 
-/* Every number has a name that is read back, whether it has a meaning or not. */
+/* Every number has a name that is read back, whether it has a meaning or not; messages know those that read text. */
 static void
 test_scheme_numbers(void)
 {
@@ -341,15 +341,18 @@ test_scheme_numbers(void)
 		SchemeId id = head << 16;
 		SchemeId back = 0;
 		char name[SCHEME_NAME_SIZE];
+		char quoted[SCHEME_NAME_SIZE];
 
 		scheme_name(id, name);
 		CHECK_MSG(scheme_parse(name, strlen(name), &back) && back == id, "%08x", (unsigned) id);
+		snprintf(quoted, sizeof(quoted), "\"%.*s ", (int) strcspn(name, " "), name);
 		CHECK(scheme_lexicon(id) == 0 && scheme_lexicon(id | 1) == scheme_has_lexicons(id));
 		if (SCHEME_KIND(id) != SCHEME_SPOT)
 			CHECK(scheme_is_valid(id | 1) == (scheme_is_valid(id) && scheme_has_lexicons(id)) &&
 				  !scheme_reads_text(id | 0x8000));
-		CHECK(!scheme_reads_text(id) || SCHEME_KIND(id) <= SCHEME_SPOT ||
-			  SCHEME_KIND(id) == SCHEME_ANYCHAR);
+		CHECK_MSG(!scheme_is_valid(id) || !scheme_reads_text(id) ||
+					  SCHEME_KIND(id) == SCHEME_SPOT || strstr(SCHEME_NAMES(", "), quoted) != NULL,
+				  "SCHEME_NAMES lacks %s", name);
 		valid += scheme_is_valid(id);
 	}
 	CHECK_MSG(valid == 4 * SCHEME_WIDTH_MAX + SPOT_MAX * SPOT_MAX + 4, "%d", valid);
