@@ -323,7 +323,7 @@ foreach my $argument (qw(action measure))
 }
 
 my (undef, undef, $unknown_scheme) = $node->psql('postgres', "SELECT to_shingles('', 'none such')");
-my @schemes = $unknown_scheme =~ /DETAIL:/ ? $unknown_scheme =~ /"(\w+ \w(?: \w)?)"/g : ();
+my @schemes = $unknown_scheme =~ /DETAIL:/ ? $unknown_scheme =~ /"(\w+ [A-Z](?: [A-Z])?)"/g : ();
 cmp_ok(scalar @schemes, '>=', 5, 'the message has the schemes');
 foreach my $page ($page{shingles}, read_text('doc/explanation/recipe.md'))
 {
