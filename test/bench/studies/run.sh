@@ -70,6 +70,14 @@ measure_edits()
 	sql -f "$HERE/studies/edits.sql" <"$DIR/documents.copy"
 }
 
+measure_forms()
+{
+	fresh_database 1GB
+	sql -f "$HERE/harness.sql"
+	say "measuring texts of one form"
+	sql -f "$HERE/studies/forms.sql"
+}
+
 measure_times()
 {
 	fresh_database
