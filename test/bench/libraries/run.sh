@@ -54,11 +54,11 @@ all_pairs()
 # Each part has a session of its own, whose greatest memory it notes.
 time_neardup()
 {
-	local peer signatures="'SELECT id, sig FROM neardup_rows', 0.8"
+	local peer signatures="'SELECT id, sig FROM neardup_texts', 0.8"
 
 	say "measuring neardup"
 	sql_with_memory 1GB -v docs="$DIR/libraries.docs" -f "$LIBRARIES/neardup.sql"
-	peers_sql -c 'VACUUM ANALYZE neardup_rows' -c 'CHECKPOINT'
+	peers_sql -c 'VACUUM ANALYZE neardup_texts' -c 'CHECKPOINT'
 	for peer in neardup exact scan; do
 		peers_sql -v peer="$peer" -v seconds="$LIBRARIES_SECONDS" -f "$LIBRARIES/searches.sql" >/dev/null
 	done
@@ -68,7 +68,7 @@ time_neardup()
 	say "measuring all pairs"
 	all_pairs 64MB neardup 'pairs in 64 MB' "$signatures"
 	all_pairs 1GB neardup pairs "$signatures"
-	all_pairs 1GB exact pairs "'SELECT id, sig, to_shingles(body) FROM neardup_rows', 0.8"
+	all_pairs 1GB exact pairs "'SELECT id, sig, to_shingles(body) FROM neardup_texts', 0.8"
 }
 
 # ---- Libraries --------------------------------------------------------------------------

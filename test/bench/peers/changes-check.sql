@@ -15,6 +15,6 @@ FROM peers p WHERE skipped IS NULL AND peer <> 'base' AND (exact LIKE 'yes%' OR 
 -- Each peer with rows of its own has each figure.
 SELECT must(format('%s has all figures', peer), bool_and(coalesce(figure(peer, measure) >= 0, false)))
 FROM peers, unnest('{build,build WAL,update,update WAL,vacuum,search after vacuum,insert,insert WAL}'::text[]) measure
-WHERE skipped IS NULL AND peer <> 'base' AND to_regclass(peer || '_rows') IS NOT NULL
+WHERE skipped IS NULL AND peer <> 'base' AND to_regclass(peer || '_texts') IS NOT NULL
 GROUP BY peer, place ORDER BY place;
 SELECT must('an update of another column writes WAL', (SELECT bool_and(value > 40) FROM measured WHERE measure = 'update WAL'));

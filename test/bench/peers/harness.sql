@@ -1,6 +1,6 @@
 -- What a comparison of neardup with its alternatives (BENCH=peers) is made of.
 --
--- A peer p has a table p_rows, and functions
+-- A peer p has a table p_texts, and functions
 --   p_search(q text) → int[]             ids of the rows like a text, at 0.8
 --   p_nearest(q text) → int[]            ids of the ten rows that are most like a text
 --   p_insert(id int, body text) → void   adds a row
@@ -60,8 +60,8 @@ LANGUAGE plpgsql AS $$
 BEGIN
 	INSERT INTO peers (peer, title, exact, threshold, family) VALUES ($1, $2, $3, $4, $6);
 	IF own_table THEN
-		EXECUTE format('CREATE TABLE %I (id int PRIMARY KEY, body text NOT NULL)', peer || '_rows');
-		EXECUTE format('INSERT INTO %I SELECT * FROM docs', peer || '_rows');
+		EXECUTE format('CREATE TABLE %I (id int PRIMARY KEY, body text NOT NULL)', peer || '_texts');
+		EXECUTE format('INSERT INTO %I SELECT * FROM docs', peer || '_texts');
 	END IF;
 END $$;
 

@@ -4,7 +4,7 @@
 # with_tables: prints the peers that have tables of their own and a search.
 with_tables()
 {
-	peers_sql -c "SELECT peer FROM peers WHERE skipped IS NULL AND to_regclass(peer || '_rows') IS NOT NULL
+	peers_sql -c "SELECT peer FROM peers WHERE skipped IS NULL AND to_regclass(peer || '_texts') IS NOT NULL
 		AND to_regproc(peer || '_search') IS NOT NULL ORDER BY place"
 }
 

@@ -3,9 +3,9 @@
 -- Adds a column that no index has, and a function that updates it.
 CREATE FUNCTION prepare_updates(peer text) RETURNS void LANGUAGE plpgsql AS $make$
 BEGIN
-	EXECUTE format('ALTER TABLE %I ADD COLUMN seen int', peer || '_rows');
+	EXECUTE format('ALTER TABLE %I ADD COLUMN seen int', peer || '_texts');
 	EXECUTE format('CREATE FUNCTION %I(of int) RETURNS void LANGUAGE plpgsql AS $$ BEGIN UPDATE %I SET seen = 1 WHERE id = of; END $$',
-		peer || '_update', peer || '_rows');
+		peer || '_update', peer || '_texts');
 END $make$;
 
 -- Updates that column in as many rows as there are queries, each with a statement of its own, in one transaction.

@@ -63,7 +63,7 @@ CREATE TABLE nearest_curve AS
 WITH tried AS (
 	SELECT split_part(curve, '/', 2) AS data, split_part(curve, '/', 3) AS kind, peer, setting, query, id
 	FROM tried_found WHERE curve ~ '^nearest' AND peer IN ('neardup', 'scan', 'hnsw', 'ivfflat')),
-stored AS (SELECT 'texts' AS data, id, sig FROM scan_rows UNION ALL SELECT 'fingerprints', id, sig FROM prints_scan),
+stored AS (SELECT 'texts' AS data, id, sig FROM scan_texts UNION ALL SELECT 'fingerprints', id, sig FROM prints_scan),
 answers AS (
 	SELECT data, kind, peer, setting, query, s.sig <~> q.sig AS distance
 	FROM tried JOIN stored s USING (data, id) JOIN nearest_queries q USING (data, kind) WHERE q.n = query),

@@ -13,8 +13,8 @@ BEGIN
 	RETURN bfp_from_binary_text(bits);
 END $$;
 SELECT make_peer('rdkit', 'RDKit, GiST, sets folded into 2,048 bits', 'yes, of these bits', 'index');
-SELECT time_statement('rdkit', 'build', 'ALTER TABLE rdkit_rows ADD COLUMN bits bfp GENERATED ALWAYS AS (folded(body)) STORED');
-SELECT time_statement('rdkit', 'build', 'CREATE INDEX ON rdkit_rows USING gist (bits)');
-SELECT make_function('rdkit', 'search', 'b bfp := folded(q);', 'SELECT id FROM rdkit_rows WHERE bits % b'),
-	make_function('rdkit', 'nearest', 'b bfp := folded(q);', 'SELECT id FROM rdkit_rows ORDER BY bits <%> b LIMIT 10'),
-	make_insert('rdkit', 'INSERT INTO rdkit_rows VALUES (id, body)');
+SELECT time_statement('rdkit', 'build', 'ALTER TABLE rdkit_texts ADD COLUMN bits bfp GENERATED ALWAYS AS (folded(body)) STORED');
+SELECT time_statement('rdkit', 'build', 'CREATE INDEX ON rdkit_texts USING gist (bits)');
+SELECT make_function('rdkit', 'search', 'b bfp := folded(q);', 'SELECT id FROM rdkit_texts WHERE bits % b'),
+	make_function('rdkit', 'nearest', 'b bfp := folded(q);', 'SELECT id FROM rdkit_texts ORDER BY bits <%> b LIMIT 10'),
+	make_insert('rdkit', 'INSERT INTO rdkit_texts VALUES (id, body)');

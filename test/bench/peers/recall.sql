@@ -4,10 +4,10 @@ SELECT try_setting('recall', peer, name, value, 'search', :seconds) FROM vector_
 -- All bands of 128 symbols, of so many rows each; the signature then decides.  All indexes are of the same column.
 CREATE FUNCTION try_bands(rows int, seconds float8) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-	EXECUTE format('CREATE INDEX tried_bands ON bands_gin_rows USING gin (minhash_bands(sig, %s))', rows);
-	EXECUTE 'ANALYZE bands_gin_rows';
+	EXECUTE format('CREATE INDEX tried_bands ON bands_gin_texts USING gin (minhash_bands(sig, %s))', rows);
+	EXECUTE 'ANALYZE bands_gin_texts';
 	PERFORM make_function('bands_gin', 'bands_of_' || rows, format('s minhash := to_minhash(q, 128, 32); query_keys bigint[] := minhash_bands(s, %s);', rows),
-		format('SELECT id FROM bands_gin_rows WHERE minhash_bands(sig, %s) && query_keys AND is_similar(sig, s, 0.8)', rows));
+		format('SELECT id FROM bands_gin_texts WHERE minhash_bands(sig, %s) && query_keys AND is_similar(sig, s, 0.8)', rows));
 	PERFORM try_search('recall', 'bands_gin', format('%s × %s', 128 / rows, rows), 'bands_of_' || rows, seconds);
 	DROP INDEX tried_bands;
 END $$;

@@ -82,9 +82,9 @@ set_up_extensions()
 tables_of()
 {
 	case $1 in
-		bands | print_masks) echo "$1_rows,$1_keys" ;;
-		exact) echo neardup_rows ;;
-		*) echo "$1_rows" ;;
+		bands | print_masks) echo "$1_texts,$1_keys" ;;
+		exact) echo neardup_texts ;;
+		*) echo "$1_texts" ;;
 	esac
 }
 
@@ -125,7 +125,7 @@ race()
 	echo "COMMIT; \\q" >&"${FIRST[1]}"
 	wait "$second" || true
 	wait "$first" 2>/dev/null || true
-	accepted=$(peers_sql -c "SELECT count(*) = 2 FROM $1_rows")
+	accepted=$(peers_sql -c "SELECT count(*) = 2 FROM $1_texts")
 	printf '%s\t%s\t%s\n' "$1" "$2" "$accepted" >>"$DIR/races.tsv"
 }
 
@@ -138,17 +138,17 @@ race_peers()
 	set_up_peers
 	peers_sql -f "$PEERS/guards.sql"
 	rm -f "$DIR/races.tsv"
-	race neardup "exclusion constraint" 'ALTER TABLE neardup_rows ADD EXCLUDE USING neardup (near(sig, 0.8) WITH &&)'
-	race digest "unique index" 'CREATE UNIQUE INDEX ON digest_rows (digest)'
-	race trgm_gist "exclusion constraint" 'ALTER TABLE trgm_gist_rows ADD EXCLUDE USING gist (body gist_trgm_ops WITH %)'
-	race rum_array "exclusion constraint" 'ALTER TABLE rum_array_rows ADD EXCLUDE USING rum (hashes rum_anyarray_ops WITH %)'
-	race smlar_gist "exclusion constraint" 'ALTER TABLE smlar_gist_rows ADD EXCLUDE USING gist (hashes smlar._int8_sml_ops WITH OPERATOR(smlar.%))'
-	race rdkit "exclusion constraint" 'ALTER TABLE rdkit_rows ADD EXCLUDE USING gist (bits WITH %)'
-	race print_neardup "exclusion constraint" 'ALTER TABLE print_neardup_rows ADD EXCLUDE USING neardup (hamming_ball(print, 3) WITH &&)'
+	race neardup "exclusion constraint" 'ALTER TABLE neardup_texts ADD EXCLUDE USING neardup (near(sig, 0.8) WITH &&)'
+	race digest "unique index" 'CREATE UNIQUE INDEX ON digest_texts (digest)'
+	race trgm_gist "exclusion constraint" 'ALTER TABLE trgm_gist_texts ADD EXCLUDE USING gist (body gist_trgm_ops WITH %)'
+	race rum_array "exclusion constraint" 'ALTER TABLE rum_array_texts ADD EXCLUDE USING rum (hashes rum_anyarray_ops WITH %)'
+	race smlar_gist "exclusion constraint" 'ALTER TABLE smlar_gist_texts ADD EXCLUDE USING gist (hashes smlar._int8_sml_ops WITH OPERATOR(smlar.%))'
+	race rdkit "exclusion constraint" 'ALTER TABLE rdkit_texts ADD EXCLUDE USING gist (bits WITH %)'
+	race print_neardup "exclusion constraint" 'ALTER TABLE print_neardup_texts ADD EXCLUDE USING neardup (hamming_ball(print, 3) WITH &&)'
 	for peer in scan trgm_gin bands bands_gin hnsw ivfflat rum smlar_gin similarity print_scan print_blocks print_masks; do
-		race "$peer" trigger "CREATE TRIGGER guard BEFORE INSERT ON ${peer}_rows FOR EACH ROW EXECUTE FUNCTION refuse('$peer')"
+		race "$peer" trigger "CREATE TRIGGER guard BEFORE INSERT ON ${peer}_texts FOR EACH ROW EXECUTE FUNCTION refuse('$peer')"
 	done
-	race bands "unique keys" 'DROP TRIGGER guard ON bands_rows; CREATE UNIQUE INDEX ON bands_keys (key)'
+	race bands "unique keys" 'DROP TRIGGER guard ON bands_texts; CREATE UNIQUE INDEX ON bands_keys (key)'
 }
 
 # ---- Measurements ------------------------------------------------------------------
