@@ -240,7 +240,7 @@ class Watch(threading.Thread):
 
     def __init__(self):
         super().__init__(daemon=True)
-        self.samples, self.ended = [], threading.Event()
+        self.samples, self.spent, self.ended = [], {}, threading.Event()
 
     def run(self):
         while not self.ended.wait(0.5):
@@ -252,14 +252,14 @@ class Watch(threading.Thread):
             with contextlib.suppress(OSError):
                 name, rest = path.read_text().split("(", 1)[1].rsplit(")", 1)
                 found[int(path.parent.name)] = name, rest.split()
-        below, seconds, memory = {os.getpid()}, 0, {}
+        below, memory = {os.getpid()}, {}
         # By their starts, so parents come first.
         for pid, (name, fields) in sorted(found.items(), key=lambda item: int(item[1][1][19])):
             if int(fields[1]) in below:
                 below.add(pid)
-                seconds += sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+                self.spent[pid, fields[19]] = sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
                 memory[name[:4]] = max(memory.get(name[:4], 0), int(fields[21]) * os.sysconf("SC_PAGE_SIZE"))
-        return seconds, memory
+        return sum(self.spent.values()), memory
 
     def of(self, start, end):
         """Returns the processor seconds between two times, and the megabytes of Python's and of Java's greatest process."""

@@ -11,6 +11,9 @@ from . import _engines as engines
 from ._library import DEFAULT
 from ._signing import Lexicon
 
+# Ids, at most, which each executor has in memory when rows are joined by them, and the driver with its gigabyte, too.
+_IDS_OF_EXECUTOR = 2_000_000
+
 
 def dedupe(df: Any, threshold: float = DEFAULT.threshold, *, text: str, id: str, order: Any, report: bool = False,
            against: Any = None, blocks: int | None = None, k: int = DEFAULT.k, b: int = DEFAULT.b, scheme: str | None = None,
@@ -35,13 +38,19 @@ def dedupe(df: Any, threshold: float = DEFAULT.threshold, *, text: str, id: str,
     rows = df
     if against is not None:
         held = _held(df, against, how, blocks or how.blocks(against.count())).localCheckpoint()
-        rows = df.join(held.withColumnRenamed("id", id), id, "left_anti")
+        rows = _joined(df, held.select("id"), id, "left_anti")
     count = blocks or how.blocks(rows.count())
     found = _by_blocks(rows, how, count, report) if count > 1 else _in_one_task(rows, how, report)
     if held is not None:
         found = found.unionByName(held, allowMissingColumns=True) if report else found.union(held.select("id"))
+    return _joined(df, found, id, "inner" if report else "left_anti")
+
+
+def _joined(df: Any, found: Any, id: str, kind: str) -> Any:
+    """Returns rows joined by their ids, without a shuffle of them if few are found."""
+    few = found.count() <= _IDS_OF_EXECUTOR
     found = found.withColumnRenamed("id", id)
-    return df.join(found, id) if report else df.join(found, id, "left_anti")
+    return df.join(found.hint("broadcast") if few else found, id, kind)
 
 
 def _schema(types: dict[str, Any], **more: str) -> Any:
