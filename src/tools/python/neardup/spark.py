@@ -11,8 +11,8 @@ from . import _engines as engines
 from ._library import DEFAULT
 from ._signing import Lexicon
 
-# Ids, at most, which each executor has in memory when rows are joined by them, and the driver with its gigabyte, too.
-_IDS_OF_EXECUTOR = 2_000_000
+# Bytes of ids, at most, which each executor and the driver, whose default is a gigabyte, have in memory when rows go by them.
+_BYTES_OF_IDS = 50 << 20
 
 
 def dedupe(df: Any, threshold: float = DEFAULT.threshold, *, text: str, id: str, order: Any, report: bool = False,
@@ -38,19 +38,19 @@ def dedupe(df: Any, threshold: float = DEFAULT.threshold, *, text: str, id: str,
     rows = df
     if against is not None:
         held = _held(df, against, how, blocks or how.blocks(against.count())).localCheckpoint()
-        rows = _joined(df, held.select("id"), id, "left_anti")
+        rows = _without(df, held.select("id"), id)
     count = blocks or how.blocks(rows.count())
     found = _by_blocks(rows, how, count, report) if count > 1 else _in_one_task(rows, how, report)
     if held is not None:
         found = found.unionByName(held, allowMissingColumns=True) if report else found.union(held.select("id"))
-    return _joined(df, found, id, "inner" if report else "left_anti")
+    return df.join(found.withColumnRenamed("id", id), id) if report else _without(df, found, id)
 
 
-def _joined(df: Any, found: Any, id: str, kind: str) -> Any:
-    """Returns rows joined by their ids, without a shuffle of them if few are found."""
-    few = found.count() <= _IDS_OF_EXECUTOR
-    found = found.withColumnRenamed("id", id)
-    return df.join(found.hint("broadcast") if few else found, id, kind)
+def _without(df: Any, gone: Any, id: str) -> Any:
+    """Returns the rows that stay, without a shuffle of them if the ids of those that go are few."""
+    (size,) = gone.selectExpr("sum(24 + octet_length(string(id)))").first()
+    gone = gone.withColumnRenamed("id", id)
+    return df.join(gone.hint("broadcast") if (size or 0) <= _BYTES_OF_IDS else gone, id, "left_anti")
 
 
 def _schema(types: dict[str, Any], **more: str) -> Any:
