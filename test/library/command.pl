@@ -276,6 +276,12 @@ for my $options ('', '--multiset', '--multiset --lexicon weights', '-s "word 1"'
 	same(run("gzip -c records.jsonl | \$N dedupe $how"), $kept, 'from a pipe');
 }
 
+# Texts of one form, so many that their sets are joined in place of their signatures.
+file('form.tsv', join '', "id\ttext\n", map { my $i = $_; my $copied = $i % 20 == 5;
+	join(' ', "$i\tform", map({ "form$_" } 1 .. 39), map { 'w' . (($copied && $_ > 1 ? $i - 1 : $i) * 31 + $_) } 1 .. 20) . "\n" } 1 .. 90_000);
+same(run('$N pairs -j 2 --id id -s "word 1" -t 0.9 --decide texts form.tsv'), run('$N pairs --id id -s "word 1" -t 0.9 --shingles form.tsv'), 'texts of one form');
+is(run('$N pairs -j 2 --id id -s "word 1" -t 0.9 --decide texts form.tsv | wc -l'), "4500\n", 'all of them');
+
 # ---- Comparing two files, and errors ----
 
 file('x.txt', 'Divers and drones measure the coral reefs for three years');
