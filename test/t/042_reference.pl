@@ -45,7 +45,7 @@ sub ours
 # ---- What the pages say ----
 
 my %page = map { /(\w[\w-]*)\.md$/ ? ($1 => read_text($_)) : () } glob("$FOLDER/*.md");
-delete @page{qw(scripts errors)};
+delete $page{errors};
 
 sub read_text
 {
