@@ -96,10 +96,11 @@ cost_of_sets(const DocumentList *left, const DocumentList *right)
 {
 	SampledSets *sample = host_alloc(2 * sizeof(SampledSets));
 	const DocumentList *list[2] = {left, right};
+	int lists = left == right ? 1 : 2;
 	double elements = 0;
 	double cost;
 
-	for (int i = 0; i <= (left != right); i++)
+	for (int i = 0; i < lists; i++)
 	{
 		sample_sets(list[i], &sample[i]);
 		elements += (double) sample[i].elements / Max(sample[i].count, 1) * list[i]->count;
@@ -108,7 +109,7 @@ cost_of_sets(const DocumentList *left, const DocumentList *right)
 		elements *
 			(elements * SET_BYTES > DOCUMENT_MEMORY(left->documents->options) ? COST_IN_FILES :
 																				COST_IN_MEMORY);
-	for (int i = 0; i <= (left != right); i++)
+	for (int i = 0; i < lists; i++)
 		free_sample(&sample[i]);
 	host_free(sample);
 	return cost;
@@ -174,27 +175,31 @@ join_evidence(const DocumentList *left, const DocumentList *right, uint64_t most
 			  void *state)
 {
 	PairOptions options = *left->documents->options;
-	DocumentList list[2];
 	SetTaker taker = {.left = left, .right = right, .sink = sink, .state = state};
 	bool two = left != right;
-	Documents *sets[2];
+	Documents *left_sets;
+	Documents *right_sets = NULL;
+	DocumentList list[2];
 	bool goes_on;
 
 	options.evidence = false;
 	options.read_set = NULL;
 	options.multiset = evidence_weighs(left->documents);
-	for (int i = 0; i <= two; i++)
-	{
-		sets[i] = make_sets(i == 0 ? left : right, &options);
-		list[i] = all_documents(sets[i]);
-	}
+	left_sets = make_sets(left, &options);
+	list[0] = all_documents(left_sets);
 	/* A set that is empty is no document, so that documents are not the places that have labels. */
-	if (sets[0]->count == left->count)
+	if (left_sets->count == left->count)
 		list[0].labels = left->labels;
-	taker.sets[0] = sets[0];
-	taker.sets[1] = sets[two];
-	goes_on = join_lists(&list[0], &list[two], most, take_sets, &taker);
-	for (int i = 0; i <= two; i++)
-		documents_end(sets[i]);
+	if (two)
+	{
+		right_sets = make_sets(right, &options);
+		list[1] = all_documents(right_sets);
+	}
+	taker.sets[0] = left_sets;
+	taker.sets[1] = two ? right_sets : left_sets;
+	goes_on = join_lists(&list[0], two ? &list[1] : &list[0], most, take_sets, &taker);
+	documents_end(left_sets);
+	if (two)
+		documents_end(right_sets);
 	return goes_on;
 }
