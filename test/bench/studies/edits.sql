@@ -88,3 +88,28 @@ FROM (SELECT place, what, scheme, to_char(avg(similarity), 'FM0.00') AS shown,
 		CASE WHEN scheme = 1 THEN round(100 * avg((estimate >= 0.4)::int)) || ' %' END AS at_04
 	FROM measured GROUP BY place, what, scheme) AS m
 GROUP BY place, what ORDER BY place;
+
+-- Passages: 100 words of a text, of which each may be replaced, left out, or followed by another word,
+-- between two parts of a text that no source has.
+\o /dev/null
+CREATE TABLE sources AS SELECT id, array_to_string(words, ' ') AS body FROM originals WHERE id <= 300;
+CREATE FUNCTION reworded(id bigint, words text[], others text[], percent int) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+	SELECT string_agg(CASE WHEN roll(id, n, 100) >= percent THEN word WHEN roll(id, -n, 4) < 2 THEN other WHEN roll(id, -n, 4) = 2 THEN '' ELSE word || ' ' || other END, ' ' ORDER BY n)
+	FROM unnest(words) WITH ORDINALITY AS w(word, n), LATERAL (SELECT others[1 + roll(id, n * 7, cardinality(others))] AS other) AS o
+$$;
+CREATE TABLE passages AS
+SELECT id, percent, before, passage, after, m.start, m.length
+FROM (SELECT s.id, percent, array_to_string(h.words[:70], ' ') || ' ' AS before, reworded(s.id, s.words[10:109], h.words, percent) AS passage, ' ' || array_to_string(h.words[71:140], ' ') AS after
+	FROM originals AS s JOIN originals AS h ON h.id = s.id + 300, unnest('{0,5,10,20,30}'::int[]) AS percent WHERE s.id <= 60) AS c
+LEFT JOIN LATERAL (SELECT start, length FROM neardup_passages(before || passage || after, 'SELECT id, body FROM sources') AS n WHERE n.id = c.id::text) AS m ON true;
+CREATE TABLE marked AS
+SELECT percent, id, at BETWEEN length(before) + 1 AND length(before || passage) AS inside, bool_or(coalesce(at BETWEEN start AND start + p.length - 1, false)) AS marked
+FROM passages AS p, generate_series(1, length(before || passage || after)) AS at GROUP BY percent, id, at, before, passage;
+\o
+\qecho
+\qecho 'Passages of 100 words of a text, some of them changed: the share of their characters that neardup_passages marks as of that text, and of the characters around them.'
+\qecho
+\qecho '| words changed | marked | around |'
+\qecho '|---:|---:|---:|'
+SELECT format('| %s %% | %s | %s |', percent, to_char(avg(marked::int) FILTER (WHERE inside), 'FM0.000'), to_char(avg(marked::int) FILTER (WHERE NOT inside), 'FM0.000'))
+FROM marked GROUP BY percent ORDER BY percent;
