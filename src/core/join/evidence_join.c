@@ -130,6 +130,20 @@ evidence_joins(const DocumentList *left, const DocumentList *right, double cost)
 
 /* ---- Joining ---------------------------------------------------------------- */
 
+/* Returns the memory that remains beside the signatures of documents. */
+static size_t
+memory_beside(const Documents *left, const Documents *right)
+{
+	const Records *records[2] = {&left->store->records, &right->store->records};
+	size_t memory = left->options->memory;
+	size_t held = 0;
+
+	for (int i = 0; i < (left == right ? 1 : 2); i++)
+		if (records[i]->memory != NULL)
+			held += (size_t) (records[i]->count - records[i]->flushed) * records[i]->stride;
+	return memory - Min(memory, held);
+}
+
 /* Makes documents of the evidence of a list; their rows are its places. */
 static Documents *
 make_sets(const DocumentList *list, const PairOptions *options)
@@ -185,6 +199,7 @@ join_evidence(const DocumentList *left, const DocumentList *right, uint64_t most
 	options.evidence = false;
 	options.read_set = NULL;
 	options.multiset = evidence_weighs(left->documents);
+	options.memory = memory_beside(left->documents, right->documents);
 	left_sets = make_sets(left, &options);
 	list[0] = all_documents(left_sets);
 	/* A set that is empty is no document, so that documents are not the places that have labels. */
