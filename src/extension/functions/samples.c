@@ -11,17 +11,6 @@
 
 /* ---- Samples ------------------------------------------------------------ */
 
-/* Returns a sample of the first argument as a set of the same scheme; frees the sample. */
-static Datum
-put_sample(FunctionCallInfo fcinfo, Shingles *shingles, Bag *sample)
-{
-	Shingles *result = shingles_of_bag(sample, shingles->version, shingles->scheme);
-
-	bag_free(sample);
-	PG_FREE_IF_COPY(shingles, 0);
-	PG_RETURN_POINTER(result);
-}
-
 /* shingles_mod(shingles, m int) returns shingles */
 PG_FUNCTION_INFO_V1(neardup_shingles_mod);
 Datum
@@ -32,7 +21,7 @@ neardup_shingles_mod(PG_FUNCTION_ARGS)
 	Bag bag = shingles_bag(shingles);
 	Bag kept = bag_mod(&bag, m);
 
-	return put_sample(fcinfo, shingles, &kept);
+	return shingles_return(fcinfo, shingles, &kept, shingles->scheme);
 }
 
 /* shingles_bottom(shingles, n int) returns shingles */
@@ -45,7 +34,7 @@ neardup_shingles_bottom(PG_FUNCTION_ARGS)
 	Bag bag = shingles_bag(shingles);
 	Bag kept = bag_bottom(&bag, n);
 
-	return put_sample(fcinfo, shingles, &kept);
+	return shingles_return(fcinfo, shingles, &kept, shingles->scheme);
 }
 
 /* bottom_resemblance(shingles, shingles, n int) returns float8 */

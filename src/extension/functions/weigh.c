@@ -22,7 +22,6 @@ neardup_weigh(PG_FUNCTION_ARGS)
 	char lexicon_name[SCHEME_NAME_SIZE];
 	Bag bag = shingles_bag(shingles);
 	Bag weighed;
-	Shingles *result;
 
 	scheme_name(shingles->scheme, name);
 	scheme_name(lexicon->scheme, lexicon_name);
@@ -34,10 +33,7 @@ neardup_weigh(PG_FUNCTION_ARGS)
 				 errhint("Make the set with %s, or the lexicon of such sets.",
 						 scheme_call("to_shingles", "", lexicon->scheme))));
 	weighed = bag_weigh(&bag, &lexicon->weights);
-	result = shingles_of_bag(&weighed, shingles->version, lexicon->weighed);
-	bag_free(&weighed);
-	PG_FREE_IF_COPY(shingles, 0);
-	PG_RETURN_POINTER(result);
+	return shingles_return(fcinfo, shingles, &weighed, lexicon->weighed);
 }
 
 /* shingles_copies(shingles) returns shingles */
@@ -48,11 +44,8 @@ neardup_shingles_copies(PG_FUNCTION_ARGS)
 	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
 	Bag bag = shingles_bag(shingles);
 	Bag copies = bag_copies(&bag);
-	Shingles *result = shingles_of_bag(&copies, shingles->version, shingles->scheme);
 
-	bag_free(&copies);
-	PG_FREE_IF_COPY(shingles, 0);
-	PG_RETURN_POINTER(result);
+	return shingles_return(fcinfo, shingles, &copies, shingles->scheme);
 }
 
 /* ---- Tokens with weights -------------------------------------------------- */

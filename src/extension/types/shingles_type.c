@@ -141,6 +141,17 @@ shingles_of_bag(const Bag *bag, int version, SchemeId scheme)
 	return shingles_copy(bag, version, scheme);
 }
 
+/* Returns a bag, which was made of the first argument, as a set; frees both. */
+Datum
+shingles_return(FunctionCallInfo fcinfo, Shingles *shingles, Bag *bag, SchemeId scheme)
+{
+	Shingles *result = shingles_of_bag(bag, shingles->version, scheme);
+
+	bag_free(bag);
+	PG_FREE_IF_COPY(shingles, 0);
+	PG_RETURN_POINTER(result);
+}
+
 /* ---- Two arguments ------------------------------------------------------ */
 
 /* Throws an error unless recipe and scheme are the same. */

@@ -31,6 +31,8 @@ extern Shingles *shingles_of_datum(Datum datum);
 extern Shingles *shingles_to_sketch(Datum datum);
 extern Bag shingles_bag(const Shingles *shingles);
 extern Shingles *shingles_of_bag(const Bag *bag, int version, SchemeId scheme);
+extern Datum shingles_return(FunctionCallInfo fcinfo, Shingles *shingles, Bag *bag,
+							 SchemeId scheme);
 
 /* The first two arguments of a function, of the same recipe and scheme. */
 typedef struct ShinglesPair
