@@ -131,6 +131,15 @@ make_prefixes(const SymbolJoin *join, const Arrangement *arrangement,
 			memcpy(prefix, document[i], words * sizeof(uint64_t));
 }
 
+/* Copies the first words of prefixes that have `all` words. */
+static void
+take_words(const uint64_t *prefix, int count, int all, int words, uint64_t *taken)
+{
+	for (int i = 0; i < count; i++)
+		for (int w = 0; w < words; w++)
+			taken[i * words + w] = prefix[i * all + w];
+}
+
 /* Returns how many pairs of left prefixes with a run of at most 64 right ones are within h. */
 static int
 count_within(const PrefixShape *shape, const uint64_t *left, int lefts, const PrefixRun *right)
@@ -160,11 +169,14 @@ sample_shares(const SymbolJoin *join, const JoinSample *sample, const Arrangemen
 	int most = (int) Min(JOIN_STRIDE(join->k, join->b) / 8, JOIN_PREFIX_WORDS);
 	PrefixShape shape = {.words = most, .b = join->b, .h = h};
 	uint64_t prefix[SAMPLE * JOIN_PREFIX_WORDS];
+	uint64_t taken[SAMPLE * JOIN_PREFIX_WORDS];
 	int within = sample->lefts * sample->rights;
 	PrefixRun right;
 
 	make_prefixes(join, arrangement, sample->right, sample->rights, most, prefix);
 	prefixes_load(&shape, prefix, sample->rights, &right);
+	if (!sample->self)
+		make_prefixes(join, arrangement, sample->left, sample->lefts, most, prefix);
 	share[0] = 1;
 	for (int words = 1; words <= JOIN_PREFIX_WORDS; words++)
 	{
@@ -172,8 +184,8 @@ sample_shares(const SymbolJoin *join, const JoinSample *sample, const Arrangemen
 		if (words <= most && within > 0)
 		{
 			shape.words = words;
-			make_prefixes(join, arrangement, sample->left, sample->lefts, words, prefix);
-			within = count_within(&shape, prefix, sample->lefts, &right);
+			take_words(prefix, sample->lefts, most, words, taken);
+			within = count_within(&shape, taken, sample->lefts, &right);
 			if (sample->self)
 				within = (within - sample->lefts) / 2;
 		}
