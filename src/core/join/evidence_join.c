@@ -1,17 +1,17 @@
 /*
  * evidence_join.c: documents joined by their evidence alone.
  *
- * Signatures of texts that share a form are all near each other, so that each is compared with
- * each.  Their sets are not: the elements that few of them have tell them apart.  Then the sets are
- * made, and joined, which finds the pairs that they would judge to be similar, and misses none.
+ * Texts on one form have signatures that are all near each other, so every pair would be compared.
+ * Their rare elements tell the sets of these texts apart.  So the sets are made and joined, which
+ * finds every pair that they would judge to be similar.
  */
 #include <math.h>
 
 #include "join/documents.h"
 #include "join/set_plan.h"
 
-/* Joins of signatures that cost less, in nanoseconds, are not worth a look at sets. */
-#define COST_LOOKED_AT 1e9
+/* The least cost of a join of signatures, in nanoseconds, for which sets are sampled. */
+#define COST_SAMPLED 1e9
 
 /* Sets must be cheaper by this factor, since a sample is a guess. */
 #define SETS_GAIN 2.0
@@ -20,7 +20,7 @@
 #define COST_IN_MEMORY 100.0
 #define COST_IN_FILES 300.0
 
-/* Sets of each list that are looked at. */
+/* The number of sets in a sample of a list. */
 #define SAMPLE_SETS 256
 
 /* Some sets of a list, at equal distances. */
@@ -57,32 +57,24 @@ free_sample(SampledSets *sample)
 		evidence_free(&sample->bag[i], sample->copy[i]);
 }
 
-/* Returns a join of the sets of documents, without the sets. */
-static SetJoin
-set_join_of(const Documents *documents)
-{
-	const PairOptions *options = documents->options;
-
-	return (SetJoin){.threshold = options->threshold,
-					 .weighted = evidence_weighs(documents),
-					 .measure = options->measure};
-}
-
 /* Returns what it costs to read the lists of sets that are like a sample, in nanoseconds. */
 static double
 cost_of_lists(const DocumentList *left, const DocumentList *right, const SampledSets sample[2])
 {
 	bool two = left != right;
-	SetJoin join = set_join_of(left->documents);
+	const SampledSets *other = two ? &sample[1] : &sample[0];
+	SetJoin join = {.left = sample[0].bag,
+					.left_count = sample[0].count,
+					.right = two ? other->bag : NULL,
+					.right_count = two ? other->count : 0,
+					.threshold = left->documents->options->threshold,
+					.weighted = evidence_weighs(left->documents),
+					.measure = left->documents->options->measure};
 	double scale =
-		(double) left->count / Max(sample[0].count, 1) * right->count / Max(sample[two].count, 1);
+		(double) left->count / Max(sample[0].count, 1) * right->count / Max(other->count, 1);
 	SetPlan plan;
 	double cost;
 
-	join.left = sample[0].bag;
-	join.left_count = sample[0].count;
-	join.right = two ? sample[1].bag : NULL;
-	join.right_count = two ? sample[1].count : 0;
 	if (!set_plan(&join, &plan))
 		return INFINITY;
 	cost = plan.cost * scale;
@@ -98,6 +90,7 @@ cost_of_sets(const DocumentList *left, const DocumentList *right)
 	const DocumentList *list[2] = {left, right};
 	int lists = left == right ? 1 : 2;
 	double elements = 0;
+	double of_element;
 	double cost;
 
 	for (int i = 0; i < lists; i++)
@@ -105,10 +98,9 @@ cost_of_sets(const DocumentList *left, const DocumentList *right)
 		sample_sets(list[i], &sample[i]);
 		elements += (double) sample[i].elements / Max(sample[i].count, 1) * list[i]->count;
 	}
-	cost = cost_of_lists(left, right, sample) +
-		elements *
-			(elements * SET_BYTES > DOCUMENT_MEMORY(left->documents->options) ? COST_IN_FILES :
-																				COST_IN_MEMORY);
+	of_element = elements * SET_BYTES > DOCUMENT_MEMORY(left->documents->options) ? COST_IN_FILES :
+																					COST_IN_MEMORY;
+	cost = cost_of_lists(left, right, sample) + elements * of_element;
 	for (int i = 0; i < lists; i++)
 		free_sample(&sample[i]);
 	host_free(sample);
@@ -124,7 +116,7 @@ evidence_joins(const DocumentList *left, const DocumentList *right, double cost)
 {
 	const PairOptions *options = left->documents->options;
 
-	return options->evidence && options->contained == 0 && cost > COST_LOOKED_AT &&
+	return options->evidence && options->contained == 0 && cost > COST_SAMPLED &&
 		cost_of_sets(left, right) * SETS_GAIN < cost;
 }
 
@@ -163,7 +155,7 @@ make_sets(const DocumentList *list, const PairOptions *options)
 	return sets;
 }
 
-/* Who takes the pairs of sets. */
+/* Who takes the pairs of sets, for the lists that they were made of. */
 typedef struct SetTaker
 {
 	const DocumentList *left;
@@ -202,7 +194,7 @@ join_evidence(const DocumentList *left, const DocumentList *right, uint64_t most
 	options.memory = memory_beside(left->documents, right->documents);
 	left_sets = make_sets(left, &options);
 	list[0] = all_documents(left_sets);
-	/* A set that is empty is no document, so that documents are not the places that have labels. */
+	/* An empty set is no document; then documents are not numbered as the labels are. */
 	if (left_sets->count == left->count)
 		list[0].labels = left->labels;
 	if (two)

@@ -17,7 +17,7 @@
 /* Edges that are passed on at a time. */
 #define STEP 1024
 
-/* Pairs whose bits are fetched ahead, which takes a third less time for 30 million pairs. */
+/* The number of pairs that wait for their bits.  This saves a third of the time for 30 million pairs. */
 #define FETCH_AHEAD 16
 
 /* Rows have lower numbers. */
@@ -162,7 +162,7 @@ decide(Keepers *keepers, const LongEdge *edge)
 	edges_add(&keepers->found, (LongEdge){row, FOUND(edge->first, 0), edge->similarity});
 }
 
-/* An EdgeSink for the pairs, by the later row: decides when the bit of the earlier one is fetched. */
+/* An EdgeSink for the pairs, by the later row: fetches the bit of the earlier one, and decides the pair that has waited longest. */
 static bool
 take_known_pair(void *state, const LongEdge *edge)
 {
