@@ -107,7 +107,7 @@ SELECT percent, id, at BETWEEN length(before) + 1 AND length(before || passage) 
 FROM passages AS p, generate_series(1, length(before || passage || after)) AS at GROUP BY percent, id, at, before, passage;
 \o
 \qecho
-\qecho 'Passages of 100 words of a text, some of them changed: the share of their characters that neardup_passages marks as of that text, and of the characters around them.'
+\qecho 'Passages of 100 words of a text, some of them changed: the share of their characters that neardup_passages finds in that text, and the share of the characters around them.'
 \qecho
 \qecho '| words changed | marked | around |'
 \qecho '|---:|---:|---:|'
