@@ -308,10 +308,13 @@ add_quarters(const __m512i x[4])
 	return _mm512_add_epi64(_mm512_shuffle_i64x2(a, b, 0x88), _mm512_shuffle_i64x2(a, b, 0xDD));
 }
 
-/* Compares with eight documents at a time, so that their sums are added together. */
+/*
+ * Compares with eight documents at a time, so that their sums are added together.  Whether a
+ * document has more bytes than a vector is a constant, so that the compiler unrolls this.
+ */
 KERNEL_BODY TARGET_AVX512 int
 distances_of_eights(const uint8_t *x, const uint8_t *first, size_t stride, int count, size_t bytes,
-					int b, int32_t *distance)
+					bool more, int b, int32_t *distance)
 {
 	__mmask64 mask = bytes >= VECTOR_BYTES ? ~UINT64_C(0) : mask_of_last(bytes);
 	__m512i start = _mm512_maskz_loadu_epi8(mask, x);
@@ -327,7 +330,7 @@ distances_of_eights(const uint8_t *x, const uint8_t *first, size_t stride, int c
 			const uint8_t *y = first + (done + i) * stride;
 
 			sum[i] = count_differing(start, y, mask, b);
-			if (bytes > VECTOR_BYTES)
+			if (more)
 				sum[i] = _mm512_add_epi64(sum[i],
 										  sums_of_bytes(x + VECTOR_BYTES, y + VECTOR_BYTES,
 														bytes - VECTOR_BYTES, b));
@@ -347,10 +350,10 @@ distances_of_bytes_avx512(const uint8_t *x, const uint8_t *first, size_t stride,
 {
 	int done = 0;
 
-	if (bytes == VECTOR_BYTES)
-		done = distances_of_eights(x, first, stride, count, VECTOR_BYTES, b, distance);
+	if (bytes > VECTOR_BYTES)
+		done = distances_of_eights(x, first, stride, count, bytes, true, b, distance);
 	else if (bytes > 8)
-		done = distances_of_eights(x, first, stride, count, bytes, b, distance);
+		done = distances_of_eights(x, first, stride, count, bytes, false, b, distance);
 	for (; done < count; done++)
 		distance[done] = distance_of_bytes_avx512(x, first + done * stride, bytes, b);
 }
