@@ -164,20 +164,24 @@ typedef RelFileNode CompatFile;
 #endif
 
 /*
- * Pins a shared buffer if a block is in it, which needs no lookup of the block.  Before 19
- * ReadRecentBuffer does not raise the usage count, and a page whose count is not raised when it is
- * used is evicted early (test/t/065); so there every block is looked up.
+ * Raises the usage count of a pinned shared buffer, as ReadBuffer does.  Before 19 ReadRecentBuffer
+ * does not, and a page that is used often would be evicted early (test/t/065).
  */
-static inline bool
-compat_pin_if_there(Relation relation, BlockNumber block, Buffer buffer)
-{
 #if PG_VERSION_NUM >= 190000
-	return !BufferIsLocal(buffer) &&
-		ReadRecentBuffer(compat_file(relation), MAIN_FORKNUM, block, buffer);
+#define compat_raise_usage(buffer) ((void) (buffer))
 #else
-	return false;
-#endif
+#include "storage/buf_internals.h"
+
+static inline void
+compat_raise_usage(Buffer buffer)
+{
+	BufferDesc *header = GetBufferDescriptor(buffer - 1);
+	uint32 state = pg_atomic_read_u32(&header->state);
+
+	if (!(state & BM_LOCKED) && BUF_STATE_GET_USAGECOUNT(state) < BM_MAX_USAGE_COUNT)
+		(void) pg_atomic_compare_exchange_u32(&header->state, &state, state + BUF_USAGECOUNT_ONE);
 }
+#endif
 
 /*
  * Throws an error if a snapshot is too old for a page, which may have lost rows that only
