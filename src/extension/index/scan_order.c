@@ -15,12 +15,10 @@
 
 /*
  * Each search costs about this many times the one before.  Searches for documents that may not
- * be there cost no more than so large a part of a packed scan, all together; the first one no
- * more than a part of that.
+ * be there cost no more than this part of a packed scan, all together.
  */
 #define STEP_GROWTH 6
-#define STEPS_PART 0.25
-#define FIRST_PART 0.125
+#define STEPS_PART 0.15
 
 #define STEPS_MAX 16
 
@@ -32,7 +30,7 @@
  * and a bound against overflow.  Usually few are wanted, and the scan itself costs less
  * than sorting all documents.
  */
-#define FAR_LIMIT_FIRST 1024
+#define FAR_LIMIT_FIRST 256
 #define FAR_GROWTH 16
 #define FAR_LIMIT_MAX (SIZE_MAX / FAR_GROWTH)
 
@@ -127,62 +125,46 @@ ordering_begin(Relation index, const Signature *centre, int limit, const KeyFilt
 
 /* ---- Radii -------------------------------------------------------------- */
 
-/* Steps that are being chosen. */
-typedef struct StepChoice
+/* Returns the greatest radius, up to `most`, whose search costs at most `price`; -1: there is none. */
+static int
+radius_of_price(const double *prices, int most, double price)
 {
-	Steps *steps;
-	double last; /* price of the last step */
-	double left; /* what is left to be spent */
-} StepChoice;
-
-/* Adds a step, unless the last one has as great a radius. */
-static void
-add_step(StepChoice *choice, int radius, double price)
-{
-	Steps *steps = choice->steps;
-
-	if (steps->count == STEPS_MAX ||
-		(steps->count > 0 && steps->radius[steps->count - 1] >= radius))
-		return;
-	steps->radius[steps->count] = radius;
-	steps->price[steps->count++] = price;
-	choice->last = price;
-	choice->left -= price;
+	while (most >= 0 && prices[most] > price)
+		most--;
+	return most;
 }
 
 /*
- * Chooses steps: distance 0, then each time the greatest radius whose price is at most
- * STEP_GROWTH times the last one's, as long as there is enough left to be spent.
+ * Adds the step with a radius.  Before it come others, each with the greatest radius whose price is
+ * at most a STEP_GROWTH-th of that of the step after it.
  */
+static void
+add_steps(Steps *steps, const double *prices, int last, int stride)
+{
+	if (last < 0)
+		return;
+	add_steps(steps, prices, radius_of_price(prices, last - 1, prices[last] / STEP_GROWTH), stride);
+	if (steps->count == STEPS_MAX)
+		return;
+	steps->radius[steps->count] = last * stride;
+	steps->price[steps->count++] = prices[last];
+}
+
+/* Chooses steps: the last one has the greatest radius whose price leaves enough for the others. */
 static void
 choose_steps(const IndexMeta *meta, Steps *steps)
 {
-	int k = meta->shape.k;
-	int stride = Max(k / RADII_TRIED, 1);
-	double scan = price_search(meta, -1, NO_KEYS).ns;
-	double before = price_search(meta, 0, NO_KEYS).ns; /* price of the radius tried before */
-	StepChoice choice = {.steps = steps, .left = scan * STEPS_PART};
-	int radius;
+	int stride = Max(meta->shape.k / RADII_TRIED, 1);
+	double most = price_search(meta, -1, NO_KEYS).ns * STEPS_PART * (1 - 1.0 / STEP_GROWTH);
+	double prices[2 * RADII_TRIED];
+	int tried = 0;
 
-	steps->count = 0;
-	if (before > scan * FIRST_PART)
-		return;
-	add_step(&choice, 0, before);
-	for (radius = stride; radius <= k; radius += stride)
+	do
 	{
-		double price = price_search(meta, radius, NO_KEYS).ns;
-
-		if (price > choice.left)
-			break;
-		if (price > choice.last * STEP_GROWTH)
-			add_step(&choice, radius - stride, before);
-		if (price > choice.last * STEP_GROWTH && price <= choice.left)
-			add_step(&choice, radius, price);
-		if (price > choice.left)
-			return;
-		before = price;
-	}
-	add_step(&choice, radius - stride, before);
+		prices[tried] = price_search(meta, tried * stride, NO_KEYS).ns;
+	} while (prices[tried] <= most && ++tried * stride <= meta->shape.k);
+	steps->count = 0;
+	add_steps(steps, prices, tried - 1, stride);
 }
 
 /*
@@ -194,8 +176,6 @@ cut_steps(Steps *steps, double all)
 	double left = all * STEPS_PART;
 	int kept = 0;
 
-	if (steps->count > 0 && steps->price[0] > all * FIRST_PART)
-		steps->count = 0;
 	while (kept < steps->count && steps->price[kept] <= left)
 		left -= steps->price[kept++];
 	steps->count = kept;
