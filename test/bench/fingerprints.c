@@ -5,6 +5,7 @@
  *   fingerprints copies BITS ROWS PERCENT     id int, sig: with so many copies
  *   fingerprints families BITS ROWS PERCENT   id int, sig: twenty rows in turn differ by so much
  *   fingerprints queries BITS ROWS QUERIES    id int, sig: near one of the same rows
+ *   fingerprints signatures BITS ROWS PERCENT id bigint, minhash: as copies, in no memory
  *
  * 64 bits are written as bigint: rows are uniform, and queries are at distances 0 to 10 in
  * turn.  Other multiples of 8 bits are written as bit(n): nine rows in ten are uniform; the
@@ -90,6 +91,25 @@ flip_distinct(uint8_t *row, int bits, int distance)
 	}
 }
 
+/* Makes a row of those in which some percent are copies, each time alike. */
+static void
+remake_row(uint8_t *row, int bits, uint64_t number, uint64_t percent)
+{
+	uint64_t after;
+
+	state = number << 32;
+	state = random64();
+	if (number == 0 || random64() % 100 >= percent)
+	{
+		uniform(row, bits);
+		return;
+	}
+	after = state;
+	remake_row(row, bits, random64() % number, percent);
+	state = after + 1;
+	resemble(row, bits, 0.8);
+}
+
 static uint8_t *
 make_rows(int bits, int rows, int percent, double least)
 {
@@ -156,6 +176,28 @@ put_row(uint32_t id, const uint8_t *row, int bits)
 	fwrite(row, bits / 8, 1, stdout);
 }
 
+/* Writes signatures of the scheme foreign, of unknown cardinality. */
+static void
+put_signatures(int bits, uint32_t rows, uint64_t percent)
+{
+	uint8_t row[8192];
+
+	for (uint32_t i = 0; i < rows; i++)
+	{
+		put16(2);
+		put32(8);
+		put32(0);
+		put32(i);
+		put32(12 + bits / 8);
+		put16(1 << 8 | 8);
+		put16(bits);
+		put32(0);
+		put32(0);
+		remake_row(row, bits, i, percent);
+		fwrite(row, bits / 8, 1, stdout);
+	}
+}
+
 static void
 put_query(uint32_t id, const uint8_t *row, int bits)
 {
@@ -176,22 +218,29 @@ main(int argc, char **argv)
 	int rows = argc > 3 ? atoi(argv[3]) : 0;
 	bool copies = argc > 4 && strcmp(argv[1], "copies") == 0;
 	bool families = argc > 4 && strcmp(argv[1], "families") == 0;
-	int queries = argc > 4 && !copies && !families ? atoi(argv[4]) : 0;
-	uint8_t *data;
+	bool signatures = argc > 4 && strcmp(argv[1], "signatures") == 0;
+	int queries = argc > 4 && !copies && !families && !signatures ? atoi(argv[4]) : 0;
+	uint8_t *data = NULL;
 
 	if (bits < 8 || bits > 65536 || bits % 8 != 0 || rows < 1)
 	{
 		fprintf(stderr,
-				"usage: fingerprints rows|queries|copies|families BITS ROWS [QUERIES|PERCENT]\n");
+				"usage: fingerprints rows|queries|copies|families|signatures BITS ROWS "
+				"[QUERIES|PERCENT]\n");
 		return 2;
 	}
-	data = families ? make_families(bits, rows, atoi(argv[4])) :
-		copies      ? make_rows(bits, rows, atoi(argv[4]), 0.8) :
-					  make_rows(bits, rows, bits == 64 ? 0 : 10, 0.5);
-	if (data == NULL)
-		return 1;
+	if (!signatures)
+	{
+		data = families ? make_families(bits, rows, atoi(argv[4])) :
+			copies      ? make_rows(bits, rows, atoi(argv[4]), 0.8) :
+						  make_rows(bits, rows, bits == 64 ? 0 : 10, 0.5);
+		if (data == NULL)
+			return 1;
+	}
 	fwrite("PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0\0", 19, 1, stdout);
-	for (int i = 0; queries == 0 && i < rows; i++)
+	if (signatures)
+		put_signatures(bits, rows, atoi(argv[4]));
+	for (int i = 0; data != NULL && queries == 0 && i < rows; i++)
 		put_row(i, data + (size_t) i * (bits / 8), bits);
 	for (int i = 0; i < queries; i++)
 		put_query(i, data + (size_t) (random64() % rows) * (bits / 8), bits);

@@ -1,8 +1,11 @@
 /*
  * hits.c: pairs of documents that are in files, compared as a whole.
  *
- * A group finds pairs whose prefixes are near enough.  They are collected; then each document
- * that they name is read once, in the order of its list, and the pairs are compared.
+ * Groups find pairs whose prefixes are near enough.  They are collected, and compared when memory
+ * is full or all groups have been joined, since to read their documents takes about as long as to
+ * read the files.  First the documents on the left are read, in the order of their list, and
+ * written beside their pairs into parts, by the places of the documents on the right.  Then each
+ * part is read, and the documents on the right that it names, in the order of their list.
  *
  * Similar documents meet in many groups, but only the first of these emits their pair.  So a
  * pair that was collected need not be collected again.  An array remembers pairs by their
@@ -16,11 +19,27 @@
 #include "base/sort.h"
 #include "sketch/symbols.h"
 
-/* Of each side, by place in the list. */
+/* More parts would take more memory for the buffers of their files. */
+#define PARTS 64
+
+/* The shares of memory for the pairs that were seen, for pairs, and for a part. */
+#define SHARE_OF_SEEN 2
+#define SHARE_OF_PAIRS 4
+#define SHARE_OF_PART 4
+
+/* A pair by its places in the lists, and the group that found it. */
 typedef struct Hit
 {
 	uint32_t place[2];
+	uint32_t group;
 } Hit;
+
+/* A pair with its document on the left. */
+typedef struct HalfHit
+{
+	Hit hit;
+	uint64_t symbols[];
+} HalfHit;
 
 struct Hits
 {
@@ -29,11 +48,15 @@ struct Hits
 	size_t most; /* hits that are compared together */
 	size_t count;
 	Hit *hit;
-	uint64_t *sorted;   /* places of one side, each with the number of its hit */
-	uint32_t *slot[2];  /* the slots of the documents of each hit */
-	uint8_t *packed[2]; /* the documents of each side, by slot */
-	uint64_t *seen;     /* pairs that were collected; 0: none */
-	size_t mask;        /* places in seen[] - 1 */
+	HostFile *file[PARTS]; /* the files of the parts; NULL: not created yet */
+	size_t in_part[PARTS]; /* the hits of each part */
+	size_t part_most;      /* hits of a part that are in memory */
+	size_t half_bytes;
+	uint8_t *half;    /* the hits of a part, or of all parts if memory has them */
+	uint64_t *sorted; /* places of these on the right, each with the number of its hit */
+	uint8_t *packed;  /* the document that was read last */
+	uint64_t *seen;   /* pairs that were collected; 0: none */
+	size_t mask;      /* places in seen[] - 1 */
 };
 
 /* Prepares for pairs of a join, within this much memory. */
@@ -43,33 +66,31 @@ hits_begin(const SpreadJoin *join, const JoinPrefix *prefixes, size_t memory)
 	Hits *hits = host_alloc(sizeof(Hits));
 	size_t stride = join->symbols.stride;
 
-	*hits = (Hits){.join = join, .prefixes = prefixes};
-	while ((hits->mask + 1) * 2 * sizeof(uint64_t) <= memory / 2)
+	*hits = (Hits){.join = join, .prefixes = prefixes, .half_bytes = sizeof(HalfHit) + stride};
+	while ((hits->mask + 1) * 2 * sizeof(uint64_t) <= memory / SHARE_OF_SEEN)
 		hits->mask = hits->mask * 2 + 1;
 	hits->seen = host_alloc((hits->mask + 1) * sizeof(uint64_t));
 	memset(hits->seen, 0, (hits->mask + 1) * sizeof(uint64_t));
-	hits->most =
-		Max(memory / 2 / (sizeof(Hit) + sizeof(uint64_t) + 2 * (sizeof(uint32_t) + stride)), 1);
+	hits->part_most = Max(memory / SHARE_OF_PART / (hits->half_bytes + sizeof(uint64_t)), 1);
+	hits->most = Max(memory / SHARE_OF_PAIRS / sizeof(Hit), 1);
+	hits->most = Min(hits->most, hits->part_most * PARTS);
 	hits->hit = host_alloc(hits->most * sizeof(Hit));
-	hits->sorted = host_alloc(hits->most * sizeof(uint64_t));
-	for (int side = 0; side < 2; side++)
-	{
-		hits->slot[side] = host_alloc(hits->most * sizeof(uint32_t));
-		hits->packed[side] = host_alloc(hits->most * stride);
-	}
+	hits->half = host_alloc(hits->part_most * hits->half_bytes);
+	hits->sorted = host_alloc(hits->part_most * sizeof(uint64_t));
+	hits->packed = host_alloc(stride);
 	return hits;
 }
 
-/* Frees what hits_begin() has allocated. */
+/* Frees what hits_begin() has allocated, and closes the files. */
 void
 hits_end(Hits *hits)
 {
-	for (int side = 0; side < 2; side++)
-	{
-		host_free(hits->slot[side]);
-		host_free(hits->packed[side]);
-	}
+	for (int part = 0; part < PARTS; part++)
+		if (hits->file[part] != NULL)
+			host_file_close(hits->file[part]);
+	host_free(hits->packed);
 	host_free(hits->sorted);
+	host_free(hits->half);
 	host_free(hits->hit);
 	host_free(hits->seen);
 	host_free(hits);
@@ -87,52 +108,124 @@ was_seen(Hits *hits, Hit hit)
 	return seen;
 }
 
-/* Reads the documents of one side. */
+/* Reads a document of one side into `packed`. */
 static void
-read_side(Hits *hits, int side)
+read_document(Hits *hits, int side, uint32_t place)
 {
 	const FileList *list = spread_side(hits->join, side);
-	size_t stride = hits->join->symbols.stride;
-	uint32_t slots = 0;
 
+	host_file_read(list->file, (uint64_t) place * list->stride, hits->packed,
+				   hits->join->symbols.stride);
+}
+
+/* Returns a pair of the part in memory. */
+static HalfHit *
+half_at(const Hits *hits, size_t i)
+{
+	return (HalfHit *) (hits->half + i * hits->half_bytes);
+}
+
+/* Reads the documents on the left, and adds the pairs with them to their parts. */
+static void
+make_parts(Hits *hits, int parts)
+{
+	uint32_t documents = spread_side(hits->join, 1)->count;
+	HalfHit *half = host_alloc(hits->half_bytes);
+
+	memset(hits->in_part, 0, sizeof(hits->in_part));
+	sort_records(hits->hit, hits->count, sizeof(Hit), sort_key_pair);
 	for (size_t i = 0; i < hits->count; i++)
-		hits->sorted[i] = (uint64_t) hits->hit[i].place[side] << 32 | i;
-	sort_records(hits->sorted, hits->count, sizeof(uint64_t), sort_key_unsigned);
-	for (size_t i = 0; i < hits->count; i++)
+	{
+		const Hit *hit = &hits->hit[i];
+		int part = (uint64_t) hit->place[1] * parts / documents;
+		size_t number = hits->in_part[part]++;
+
+		host_check_interrupts_at(i);
+		if (i == 0 || hit->place[0] != hit[-1].place[0])
+			read_document(hits, 0, hit->place[0]);
+		half->hit = *hit;
+		memcpy(half->symbols, hits->packed, hits->join->symbols.stride);
+		if (parts == 1)
+			memcpy(half_at(hits, number), half, hits->half_bytes);
+		else
+		{
+			if (hits->file[part] == NULL)
+				hits->file[part] = host_file_create();
+			host_file_write(hits->file[part], number * hits->half_bytes, half, hits->half_bytes);
+		}
+	}
+	host_free(half);
+}
+
+/* Compares a pair.  Returns false if the sink ended the join. */
+static bool
+compare_half(const Hits *hits, const HalfHit *half)
+{
+	const SymbolJoin *join = &hits->join->symbols;
+	const Hit *hit = &half->hit;
+	const uint8_t *x = (const uint8_t *) half->symbols;
+	int distance = symbol_distance(x, hits->packed, join->k, join->b);
+
+	if (distance > join->h ||
+		join_found_before(&hits->join->plan, hits->prefixes, hit->group, x, hits->packed))
+		return true;
+	if (join->labels.label != NULL)
+		labels_connect(&join->labels, hit->place[0], hit->place[1]);
+	return join->emit(join->state, hit->place[0], hit->place[1], distance);
+}
+
+/* Compares the first pairs in memory.  Returns false if the sink ended the join. */
+static bool
+compare_halves(Hits *hits, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		hits->sorted[i] = (uint64_t) half_at(hits, i)->hit.place[1] << 32 | i;
+	sort_records(hits->sorted, count, sizeof(uint64_t), sort_key_unsigned);
+	for (size_t i = 0; i < count; i++)
 	{
 		uint32_t place = hits->sorted[i] >> 32;
 
 		host_check_interrupts_at(i);
 		if (i == 0 || place != hits->sorted[i - 1] >> 32)
-			host_file_read(list->file, (uint64_t) place * list->stride,
-						   hits->packed[side] + slots++ * stride, stride);
-		hits->slot[side][(uint32_t) hits->sorted[i]] = slots - 1;
+			read_document(hits, 1, place);
+		if (!compare_half(hits, half_at(hits, (uint32_t) hits->sorted[i])))
+			return false;
 	}
+	return true;
 }
 
-/* Compares the pairs that a group has collected.  Returns false if the sink ended the join. */
-bool
-hits_flush(Hits *hits, int group)
+/* Compares the pairs of a part that is in its file.  Returns false if the sink ended the join. */
+static bool
+compare_part(Hits *hits, int part)
 {
-	const SymbolJoin *join = &hits->join->symbols;
+	size_t some;
+
+	for (size_t from = 0; from < hits->in_part[part]; from += some)
+	{
+		some = Min(hits->in_part[part] - from, hits->part_most);
+		host_file_read(hits->file[part], from * hits->half_bytes, hits->half,
+					   some * hits->half_bytes);
+		if (!compare_halves(hits, some))
+			return false;
+	}
+	return true;
+}
+
+/* Compares the pairs that were collected.  Returns false if the sink ended the join. */
+bool
+hits_flush(Hits *hits)
+{
+	int parts = (int) Min((hits->count + hits->part_most - 1) / hits->part_most, PARTS);
 	bool wanted = true;
 
-	for (int side = 0; side < 2; side++)
-		read_side(hits, side);
-	for (size_t i = 0; i < hits->count && wanted; i++)
-	{
-		const uint8_t *x = hits->packed[0] + hits->slot[0][i] * join->stride;
-		const uint8_t *y = hits->packed[1] + hits->slot[1][i] * join->stride;
-		int distance = symbol_distance(x, y, join->k, join->b);
-
-		host_check_interrupts_at(i);
-		if (distance > join->h || join_found_before(&hits->join->plan, hits->prefixes, group, x, y))
-			continue;
-		if (join->labels.label != NULL)
-			labels_connect(&join->labels, hits->hit[i].place[0], hits->hit[i].place[1]);
-		wanted = join->emit(join->state, hits->hit[i].place[0], hits->hit[i].place[1], distance);
-	}
-	join->stats->compared += hits->count;
+	if (hits->count == 0)
+		return true;
+	make_parts(hits, parts);
+	if (parts == 1)
+		wanted = compare_halves(hits, hits->count);
+	for (int part = 0; parts > 1 && part < parts && wanted; part++)
+		wanted = compare_part(hits, part);
+	hits->join->symbols.stats->compared += hits->count;
 	hits->count = 0;
 	return wanted;
 }
@@ -141,10 +234,10 @@ hits_flush(Hits *hits, int group)
 bool
 hits_add(Hits *hits, int group, uint32_t left, uint32_t right)
 {
-	Hit hit = {{left, right}};
+	Hit hit = {{left, right}, group};
 
 	if (was_seen(hits, hit))
 		return true;
 	hits->hit[hits->count++] = hit;
-	return hits->count < hits->most || hits_flush(hits, group);
+	return hits->count < hits->most || hits_flush(hits);
 }

@@ -217,20 +217,34 @@ begin_group(Spread *spread)
 		spread_list(spread, l);
 }
 
+/*
+ * Compares the pairs that were collected, if their labels are to keep later groups from collecting
+ * others, or after the last group.  Returns false if the sink ended the join.
+ */
+static bool
+end_group(Spread *spread, bool last)
+{
+	bool labels = spread->whole->symbols.labels.label != NULL;
+
+	if (spread->hits != NULL && (labels || last))
+		spread->stopped = !hits_flush(spread->hits);
+	return !spread->stopped;
+}
+
 /* Ends the present group and begins the next one; false if there is none. */
 static bool
 spread_next_group(Spread *spread)
 {
 	const SymbolJoin *whole = &spread->whole->symbols;
 
-	if (spread->group >= 0 && spread->hits != NULL && !hits_flush(spread->hits, spread->group))
-	{
-		spread->stopped = true;
+	if (!end_group(spread, false))
 		return false;
-	}
 	spread->group = whole->next != NULL ? whole->next(whole->next_state) : spread->group + 1;
 	if (spread->group < 0 || spread->group >= Max(spread->plan->groups, 1))
+	{
+		(void) end_group(spread, true);
 		return false;
+	}
 	begin_group(spread);
 	return true;
 }

@@ -39,7 +39,7 @@ typedef struct Hits Hits;
 
 extern Hits *hits_begin(const SpreadJoin *join, const JoinPrefix *prefixes, size_t memory);
 extern bool hits_add(Hits *hits, int group, uint32_t left, uint32_t right);
-extern bool hits_flush(Hits *hits, int group);
+extern bool hits_flush(Hits *hits);
 extern void hits_end(Hits *hits);
 
 #endif
