@@ -8,6 +8,8 @@
 #   type operator type → type                            an operator
 # Casts are in tables "| from | to | when |".  README.md there has the types, the operator
 # classes, and the rule for functions that only PostgreSQL calls.
+#
+# errors.md quotes what PostgreSQL prints of calls that fit no function or operator, and says what to write instead.
 use strict;
 use warnings;
 use utf8;
@@ -45,6 +47,7 @@ sub ours
 # ---- What the pages say ----
 
 my %page = map { /(\w[\w-]*)\.md$/ ? ($1 => read_text($_)) : () } glob("$FOLDER/*.md");
+my $mistakes = section('errors', 'If PostgreSQL knows no such function or operator');
 delete $page{errors};
 
 sub read_text
@@ -329,6 +332,125 @@ foreach my $page ($page{shingles}, read_text('doc/explanation/recipe.md'))
 {
 	none([ grep { $page !~ /^\| `\Q$_\E[` ]/m } @schemes ], 'its page has them');
 }
+
+# ---- Mistakes that PostgreSQL answers ----
+
+# What people write, and what errors.md tells them to write.
+my $WRONG = <<'END';
+SELECT show_tokens('a');
+SELECT is_similar(body, 'a text', 0.8) FROM docs;
+SELECT is_similar(title, body, 0.8) FROM docs;
+SELECT is_similar(sig, body, 0.8) FROM docs;
+SELECT is_similar(sig, 'a text', 0.8) FROM docs;
+SELECT is_similar(sig, sig) FROM docs;
+SELECT is_similar(s, body, 0.8) FROM docs;
+SELECT is_contained(body, 'a passage', 0.8) FROM docs;
+SELECT is_contained(sig, sig, 0.8) FROM docs;
+SELECT similarity(body, 'a text') FROM docs;
+SELECT similarity(title, body) FROM docs;
+SELECT similarity(sig, body) FROM docs;
+SELECT sig <-> body FROM docs;
+SELECT title <-> body FROM docs;
+SELECT body <-> 'a text' FROM docs;
+SELECT sig % sig FROM docs;
+SELECT sig <=> sig FROM docs;
+SELECT sig = body FROM docs;
+SELECT similarity(sig, small) FROM docs;
+SELECT text_similarity(title, body, 0.8) FROM docs;
+SELECT text_similarity(sig, sig) FROM docs;
+SELECT shared_passages(sig, sig) FROM docs;
+SELECT to_minhash(words) FROM docs;
+SELECT to_minhash(document) FROM docs;
+SELECT to_minhash(bytes) FROM docs;
+SELECT to_minhash(title, body, 'word 3') FROM docs;
+SELECT to_minhash('a text', scheme => 3);
+SELECT to_shingles(body, 3) FROM docs;
+SELECT to_simhash(phash) FROM docs;
+SELECT hamming_distance(phash, 5) FROM docs;
+SELECT phash <~> 5 FROM docs;
+SELECT pdq <~> pdq FROM docs;
+SELECT is_similar(phash, 5, 0.8) FROM docs;
+SELECT near(phash, 0.8) FROM docs;
+SELECT is_within(sig, sig, 0.1) FROM docs;
+SELECT near(body, 0.9) FROM docs;
+SELECT body <@ near(sig, 0.9) FROM docs;
+SELECT sig && sig FROM docs;
+SELECT neardup_pairs('SELECT id, sig FROM docs');
+SELECT neardup_pairs('SELECT id, sig FROM docs', 0.8, NULL);
+SELECT neardup_clusters('SELECT id, sig FROM docs', 0.8, 'components');
+SELECT * FROM neardup_pairs((SELECT id, sig FROM docs), 0.8);
+CALL neardup_report('docs');
+CALL neardup_guard('docs', 'sig', 0.9);
+SELECT neardup_sign_table('docs');
+SELECT neardup_explain('docs_sig_idx', sig, 0.8) FROM docs;
+CREATE INDEX ON docs USING gin (sig);
+SELECT s::minhash FROM docs;
+ALTER TABLE docs ADD COLUMN both_of minhash GENERATED ALWAYS AS (to_minhash(concat_ws(' ', title, body))) STORED;
+END
+my $RIGHT = <<'END';
+SELECT is_similar(to_minhash(body), to_minhash('a text'), 0.8), text_similarity(body, 'a text') >= 0.8 FROM docs;
+SELECT is_similar(sig, to_minhash(body), 0.8), is_similar(sig, q, 0.8), is_similar(s, to_shingles(body), 0.8) FROM docs;
+SELECT is_contained(to_shingles('a passage'), to_shingles(body), 0.8) FROM docs;
+SELECT similarity(sig, to_minhash(body)), sig <-> to_minhash(body), sig <-> q, sig = to_minhash(body) FROM docs;
+SELECT 1 - text_similarity(a, b), text_similarity(a, b) >= 0.8 FROM (VALUES ('a text', 'a text')) AS v (a, b);
+SELECT shared_passages(a.body, b.body) FROM docs a, docs b;
+SELECT to_minhash(to_shingles(words)), to_minhash(document ->> 'body'), to_minhash(convert_from(bytes, 'UTF8')) FROM docs;
+SELECT to_minhash(title || ' ' || body, 'word 3'), to_minhash(body, 'word 3') FROM docs;
+SELECT phash <~> 5::bigint::simhash, is_within(phash, 5, 12), hamming_ball(phash, 12), is_within(sig, q, 51) FROM docs;
+SELECT pdq <~> q::minhash FROM (SELECT pdq, pdq AS q FROM docs) AS hashes;
+SELECT sig <@ near(to_minhash(body), 0.9) FROM docs;
+CREATE TABLE refuses (sig minhash, EXCLUDE USING neardup (near(sig, 0.9) WITH &&));
+SELECT * FROM neardup_pairs('SELECT id, sig FROM docs', 0.8);
+SELECT pairs.* FROM (SELECT 'SELECT md5(body)::uuid, sig FROM docs' AS query) AS v, neardup_pairs(query, 0.8, NULL::uuid) AS pairs;
+SELECT * FROM neardup_clusters('SELECT id, sig FROM docs', 0.8, method => 'components');
+SELECT * FROM neardup_report('docs');
+SELECT neardup_guard('docs', 'sig', 0.9);
+CALL neardup_sign_table('docs');
+CREATE INDEX ON docs USING neardup (sig);
+SELECT neardup_explain('docs_sig_idx', near(q, 0.8)) FROM docs;
+SELECT to_minhash(set) FROM docs;
+ALTER TABLE docs ADD COLUMN both_of minhash GENERATED ALWAYS AS (to_minhash(coalesce(title, '') || ' ' || body)) STORED;
+END
+
+# Runs statements in a database of their own; returns the errors, with their SQLSTATEs.
+sub errors_of
+{
+	my ($extension, $statements) = @_;
+
+	$node->safe_psql('postgres', 'DROP DATABASE IF EXISTS mistakes');
+	$node->safe_psql('postgres', 'CREATE DATABASE mistakes');
+	my (undef, undef, $printed) = $node->psql('mistakes', "CREATE EXTENSION $extension CASCADE;
+		CREATE TABLE docs (id int PRIMARY KEY, title text, body text NOT NULL, words text[], document jsonb, bytes bytea, sig minhash, q minhash, small simhash,
+			s shingles, set shingles, phash bigint, pdq bit(256));
+		INSERT INTO docs SELECT 1, t, t, '{a,text}', '{\"body\": \"a text\"}', t::bytea, to_minhash(t), to_minhash(t), to_simhash(t), to_shingles(t), to_shingles(t), 5, 5::bit(256)
+		FROM (SELECT 'a text'::text) AS v (t);
+		\\set VERBOSITY verbose
+		$statements", on_error_stop => 0);
+	return $printed =~ /ERROR:  (\w{5}: .*)/g;
+}
+
+# "SQLSTATE message" of each that the section quotes, in its first paragraph and in the table, and what it says to write.
+my @quoted = map { "42883: $_" } grep { /does not exist$/ } spans($mistakes =~ s/^\|.*//msr);
+my @to_write;
+foreach (table_rows($mistakes, '| message | write |'))
+{
+	my ($messages, $write) = @$_;
+
+	push @quoted, map { /^`(.*)`(?: \(`(\w{5})`\))?$/ or die "no message: $_"; ($2 // '42883') . ": $1" } split /<br>/, $messages;
+	push @to_write, grep { /\W/ } spans($write);
+}
+
+my @printed = errors_of('neardup', $WRONG);
+foreach my $quoted (grep { /…/ } @quoted)
+{
+	my $pattern = join '.*', map { quotemeta } split /…/, $quoted;
+
+	s/^$pattern$/$quoted/ foreach @printed;
+}
+is(scalar @printed, scalar(() = $WRONG =~ /;$/mg), 'mistakes: each raises an error');
+same(\@quoted, \@printed, 'messages of mistakes');
+none([ errors_of('neardup_study', $RIGHT) ], 'mistakes: what errors.md says to write works');
+none([ grep { index($RIGHT, $_) < 0 } @to_write ], 'mistakes: all that errors.md says to write is tried');
 
 $node->stop;
 done_testing();
