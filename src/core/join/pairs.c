@@ -270,6 +270,7 @@ run_signature_files(const Inside *inside, const PairRun *run)
 
 	spread.symbols = symbols_for(&signature_run);
 	spread.memory = inside->join.memory;
+	spread.apart = run->apart;
 	return spread_run(&spread);
 }
 

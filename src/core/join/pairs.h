@@ -177,6 +177,7 @@ typedef struct PairRun
 	void *state;
 	PairNext next; /* NULL: all parts in turn */
 	void *next_state;
+	bool apart;       /* the pairs of a part are passed on before the next part begins */
 	JoinStats *stats; /* the figures that a run adds to */
 	bool reports;     /* the options' progress is called; in the process that made the join only */
 } PairRun;

@@ -218,15 +218,16 @@ begin_group(Spread *spread)
 }
 
 /*
- * Compares the pairs that were collected, if their labels are to keep later groups from collecting
- * others, or after the last group.  Returns false if the sink ended the join.
+ * Compares the pairs that were collected: after each group if these are apart, or if labels are to
+ * keep later groups from collecting other pairs; and after the last group.  Returns false if the
+ * sink ended the join.
  */
 static bool
 end_group(Spread *spread, bool last)
 {
-	bool labels = spread->whole->symbols.labels.label != NULL;
+	bool each = spread->whole->apart || spread->whole->symbols.labels.label != NULL;
 
-	if (spread->hits != NULL && (labels || last))
+	if (spread->hits != NULL && (each || last))
 		spread->stopped = !hits_flush(spread->hits);
 	return !spread->stopped;
 }

@@ -4,11 +4,11 @@
  * The parts of a join do not depend on each other.  Each process takes one part after the
  * other and writes the pairs of a part to a file.  The leader then reads the
  * files in the order of the parts and joins the parts that nobody finished.
- * So the pairs and their order do not depend on the number or speed of workers.
+ * So the pairs do not depend on the number or speed of workers, nor does their order, unless the
+ * join is one by way of files.
  *
  * Arrays of the join are copied to shared memory, and files of the join to files that all
- * processes read.  Each process has its share of the memory, and files of its own.  The order of
- * the pairs of a part depends on that share.
+ * processes read.  Each process has its share of the memory, and files of its own.
  */
 #include "dedup/dedup.h"
 
@@ -132,6 +132,7 @@ worker_join_parts(SharedJoin *shared, PairJoin *join, bool leads)
 				   .state = &worker,
 				   .next = take_part,
 				   .next_state = &worker,
+				   .apart = true,
 				   .stats = &worker.stats};
 
 	join->memory = shared->memory;
@@ -384,7 +385,7 @@ run_with(int workers, PairJoin *join, PartReader *reading, const PairRun *run)
 /*
  * Runs a join with parallel workers if the work is worth their start and
  * memory and shared memory suffice.  Pairs come in the same order as without, except
- * within a part of a join in files.
+ * in a join by way of files.
  */
 void
 workers_run(void *options, PairJoin *join, PairSink sink, void *state)
@@ -399,6 +400,7 @@ workers_run(void *options, PairJoin *join, PairSink sink, void *state)
 				   .state = &reading,
 				   .next = workers == 0 ? NULL : unfinished_part,
 				   .next_state = &reading,
+				   .apart = workers > 0,
 				   .stats = &reading.options->stats.join,
 				   .reports = workers == 0 || join->files};
 
