@@ -7,7 +7,7 @@
 #
 #   docker build -t neardup-volume --target volume --build-arg PG_MAJOR=18 .
 #
-# 'make packages' runs the RUN and COPY lines in a Debian system of its own.
+# 'make release' runs the RUN and COPY lines in a Debian system of its own.
 
 ARG PG_MAJOR=17
 ARG DEBIAN=bookworm

@@ -35,7 +35,7 @@ PKG_CONFIG ?= pkg-config
 PG_CPPFLAGS = -I$(srcdir)/src/core -I$(srcdir)/src/extension $(shell $(PKG_CONFIG) --cflags libxxhash libutf8proc 2>/dev/null)
 SHLIB_LINK = $(or $(shell $(PKG_CONFIG) --libs libutf8proc 2>/dev/null),-lutf8proc)
 
-TOOLS = lib install-lib python javascript setup check check-long unit lint format demo soak fuzz faults clients bare versions packages engines dist \
+TOOLS = lib install-lib python javascript setup check check-long unit lint format demo soak fuzz faults clients bare versions release engines dist \
 	bench bench-peers bench-quick bench-large bench-report
 
 ifneq ($(filter-out $(TOOLS),$(or $(MAKECMDGOALS),all)),)
