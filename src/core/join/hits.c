@@ -110,7 +110,7 @@ was_seen(Hits *hits, Hit hit)
 
 /* Reads a document of one side into `packed`. */
 static void
-read_document(Hits *hits, int side, uint32_t place)
+read_packed(Hits *hits, int side, uint32_t place)
 {
 	const FileList *list = spread_side(hits->join, side);
 
@@ -142,7 +142,7 @@ make_parts(Hits *hits, int parts)
 
 		host_check_interrupts_at(i);
 		if (i == 0 || hit->place[0] != hit[-1].place[0])
-			read_document(hits, 0, hit->place[0]);
+			read_packed(hits, 0, hit->place[0]);
 		half->hit = *hit;
 		memcpy(half->symbols, hits->packed, hits->join->symbols.stride);
 		if (parts == 1)
@@ -187,7 +187,7 @@ compare_halves(Hits *hits, size_t count)
 
 		host_check_interrupts_at(i);
 		if (i == 0 || place != hits->sorted[i - 1] >> 32)
-			read_document(hits, 1, place);
+			read_packed(hits, 1, place);
 		if (!compare_half(hits, half_at(hits, (uint32_t) hits->sorted[i])))
 			return false;
 	}
