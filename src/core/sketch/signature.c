@@ -8,6 +8,9 @@
 /* A guess of the bytes of text for each distinct shingle, to size the table of these. */
 #define BYTES_PER_SHINGLE 6
 
+/* Long texts repeat their shingles of characters. */
+#define CHARACTER_SHINGLES_MOST ((size_t) 1 << 15)
+
 /* Returns the least power of two that is not below b, as an exponent. */
 static int
 log2_of_bits(int b)
@@ -67,6 +70,15 @@ signature_of_sketch(Signature *signature, const uint32_t *full, uint64_t count, 
 		minhash_pack(full, header->k, signature_bits(header), symbols);
 }
 
+/* Returns a guess how many distinct shingles a text has. */
+static size_t
+expected_shingles(SchemeId scheme, size_t length)
+{
+	if (scheme_has_characters(scheme))
+		return Min(length, CHARACTER_SHINGLES_MOST);
+	return length / BYTES_PER_SHINGLE;
+}
+
 /* Makes the minhash of a text. */
 static void
 minhash_of_text(const SignatureMaker *maker, const char *utf8, size_t length, Signature *signature,
@@ -77,7 +89,7 @@ minhash_of_text(const SignatureMaker *maker, const char *utf8, size_t length, Si
 	uint32_t *full;
 	uint64_t count;
 
-	minhash_begin(&builder, length / BYTES_PER_SHINGLE);
+	minhash_begin(&builder, expected_shingles(maker->scheme, length));
 	shingle_text(utf8, length, maker->scheme, minhash_add, &builder);
 	if (maker->take != NULL)
 		maker->take(maker->state, builder.element, builder.table.count);
