@@ -190,6 +190,18 @@ merge_arrays(Edges *edges, EdgeSink sink, void *state)
 	}
 }
 
+/* Frees the edges. */
+void
+edges_end(Edges *edges)
+{
+	host_free(edges->ordered.edge);
+	host_free(edges->others.edge);
+	if (edges->file != NULL)
+		host_file_close(edges->file);
+	host_free(edges->run);
+	*edges = (Edges){.most = edges->most, .unsorted = edges->unsorted};
+}
+
 /* Gives sink all edges by their second rows, then by the first ones, if they are sorted, and frees them. */
 void
 edges_give(Edges *edges, EdgeSink sink, void *state)
@@ -197,17 +209,9 @@ edges_give(Edges *edges, EdgeSink sink, void *state)
 	if (edges->runs > 0)
 	{
 		write_edges(edges);
-		host_free(edges->ordered.edge);
-		host_free(edges->others.edge);
 		merge_runs(edges, sink, state);
-		host_file_close(edges->file);
-		host_free(edges->run);
 	}
 	else
-	{
 		merge_arrays(edges, sink, state);
-		host_free(edges->ordered.edge);
-		host_free(edges->others.edge);
-	}
-	*edges = (Edges){.most = edges->most, .unsorted = edges->unsorted};
+	edges_end(edges);
 }

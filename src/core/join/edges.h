@@ -49,6 +49,7 @@ typedef bool (*EdgeSink)(void *state, const LongEdge *edge);
 
 extern void edges_add(Edges *edges, LongEdge edge);
 extern void edges_add_early(Edges *edges, LongEdge edge);
+extern void edges_end(Edges *edges);
 extern void edges_give(Edges *edges, EdgeSink sink, void *state);
 
 #endif

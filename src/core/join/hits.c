@@ -1,11 +1,11 @@
 /*
  * hits.c: pairs of documents that are in files, compared as a whole.
  *
- * Groups find pairs whose prefixes are near enough.  They are collected, and compared when memory
- * is full or all groups have been joined, since to read their documents takes about as long as to
- * read the files.  First the documents on the left are read, in the order of their list, and
- * written beside their pairs into parts, by the places of the documents on the right.  Then each
- * part is read, and the documents on the right that it names, in the order of their list.
+ * Groups find pairs whose prefixes are near enough.  They are collected and sorted by way of files
+ * (edges.c), and compared when all groups have been joined, since to read their documents takes
+ * about as long as to read all documents.  First those on the left are read, in the order of their
+ * list, and written beside their pairs into parts, by the places of the documents on the right.
+ * Then each part is read, and the documents on the right that it names, in the order of their list.
  *
  * Similar documents meet in many groups, but only the first of these emits their pair.  So a
  * pair that was collected need not be collected again.  An array remembers pairs by their
@@ -17,17 +17,21 @@
 
 #include "base/hash.h"
 #include "base/sort.h"
+#include "join/edges.h"
 #include "sketch/symbols.h"
 
 /* More parts would take more memory for the buffers of their files. */
 #define PARTS 64
 
-/* The shares of memory for the pairs that were seen, for pairs, and for a part. */
-#define SHARE_OF_SEEN 2
-#define SHARE_OF_PAIRS 4
+/* The shares of memory for the pairs that were seen, for sorting pairs, and for a part. */
+#define SHARE_OF_SEEN 4
+#define SHARE_OF_SORT 2
 #define SHARE_OF_PART 4
 
-/* A pair by its places in the lists, and the group that found it. */
+/* No group. */
+#define NO_GROUP UINT32_MAX
+
+/* A pair by its places in the lists, and the first group that found it. */
 typedef struct Hit
 {
 	uint32_t place[2];
@@ -45,18 +49,21 @@ struct Hits
 {
 	const SpreadJoin *join;
 	const JoinPrefix *prefixes;
-	size_t most; /* hits that are compared together */
-	size_t count;
-	Hit *hit;
+	Edges found; /* the pairs that were collected: left, right, and the group as the similarity */
+	uint64_t count;
+	Hit last; /* the pair of found[] that comes next into its part; group is NO_GROUP if there is none */
+	int parts;
 	HostFile *file[PARTS]; /* the files of the parts; NULL: not created yet */
-	size_t in_part[PARTS]; /* the hits of each part */
-	size_t part_most;      /* hits of a part that are in memory */
+	size_t in_part[PARTS]; /* the pairs of each part */
+	size_t part_most;      /* pairs of a part that are in memory */
 	size_t half_bytes;
-	uint8_t *half;    /* the hits of a part, or of all parts if memory has them */
-	uint64_t *sorted; /* places of these on the right, each with the number of its hit */
+	uint8_t *half;    /* the pairs of a part, or of all parts if memory has them */
+	HalfHit *next;    /* the pair that is added to its part */
+	uint64_t *sorted; /* places on the right of the pairs in memory, each with the pair's number */
 	uint8_t *packed;  /* the document that was read last */
-	uint64_t *seen;   /* pairs that were collected; 0: none */
-	size_t mask;      /* places in seen[] - 1 */
+	uint32_t packed_place; /* its place on the left */
+	uint64_t *seen;        /* pairs that were collected; 0: none */
+	size_t mask;           /* places in seen[] - 1 */
 };
 
 /* Prepares for pairs of a join, within this much memory. */
@@ -71,11 +78,10 @@ hits_begin(const SpreadJoin *join, const JoinPrefix *prefixes, size_t memory)
 		hits->mask = hits->mask * 2 + 1;
 	hits->seen = host_alloc((hits->mask + 1) * sizeof(uint64_t));
 	memset(hits->seen, 0, (hits->mask + 1) * sizeof(uint64_t));
+	hits->found.most = memory / SHARE_OF_SORT / sizeof(LongEdge);
 	hits->part_most = Max(memory / SHARE_OF_PART / (hits->half_bytes + sizeof(uint64_t)), 1);
-	hits->most = Max(memory / SHARE_OF_PAIRS / sizeof(Hit), 1);
-	hits->most = Min(hits->most, hits->part_most * PARTS);
-	hits->hit = host_alloc(hits->most * sizeof(Hit));
 	hits->half = host_alloc(hits->part_most * hits->half_bytes);
+	hits->next = host_alloc(hits->half_bytes);
 	hits->sorted = host_alloc(hits->part_most * sizeof(uint64_t));
 	hits->packed = host_alloc(stride);
 	return hits;
@@ -85,22 +91,23 @@ hits_begin(const SpreadJoin *join, const JoinPrefix *prefixes, size_t memory)
 void
 hits_end(Hits *hits)
 {
+	edges_end(&hits->found);
 	for (int part = 0; part < PARTS; part++)
 		if (hits->file[part] != NULL)
 			host_file_close(hits->file[part]);
 	host_free(hits->packed);
 	host_free(hits->sorted);
+	host_free(hits->next);
 	host_free(hits->half);
-	host_free(hits->hit);
 	host_free(hits->seen);
 	host_free(hits);
 }
 
 /* Remembers a pair.  Returns whether it was remembered before. */
 static bool
-was_seen(Hits *hits, Hit hit)
+was_seen(Hits *hits, uint32_t left, uint32_t right)
 {
-	uint64_t pair = ((uint64_t) hit.place[0] << 32 | hit.place[1]) + 1;
+	uint64_t pair = ((uint64_t) left << 32 | right) + 1;
 	uint64_t *place = &hits->seen[mix64(pair) & hits->mask];
 	bool seen = *place == pair;
 
@@ -125,36 +132,54 @@ half_at(const Hits *hits, size_t i)
 	return (HalfHit *) (hits->half + i * hits->half_bytes);
 }
 
-/* Reads the documents on the left, and adds the pairs with them to their parts. */
+/* Adds a pair to its part, with its document on the left. */
 static void
-make_parts(Hits *hits, int parts)
+add_half(Hits *hits, Hit hit)
 {
 	uint32_t documents = spread_side(hits->join, 1)->count;
-	HalfHit *half = host_alloc(hits->half_bytes);
+	int part = (uint64_t) hit.place[1] * hits->parts / documents;
+	size_t number = hits->in_part[part]++;
+	HalfHit *half = hits->parts == 1 ? half_at(hits, number) : hits->next;
 
-	memset(hits->in_part, 0, sizeof(hits->in_part));
-	sort_records(hits->hit, hits->count, sizeof(Hit), sort_key_pair);
-	for (size_t i = 0; i < hits->count; i++)
+	if (hit.place[0] != hits->packed_place)
+		read_packed(hits, 0, hits->packed_place = hit.place[0]);
+	half->hit = hit;
+	memcpy(half->symbols, hits->packed, hits->join->symbols.stride);
+	if (hits->parts == 1)
+		return;
+	if (hits->file[part] == NULL)
+		hits->file[part] = host_file_create();
+	host_file_write(hits->file[part], number * hits->half_bytes, half, hits->half_bytes);
+}
+
+/* An EdgeSink for sorted pairs: adds each pair to its part once, with the first group that found it. */
+static bool
+take_found(void *state, const LongEdge *edge)
+{
+	Hits *hits = state;
+	Hit hit = {{(uint32_t) edge->second, (uint32_t) edge->first}, (uint32_t) edge->similarity};
+	Hit *last = &hits->last;
+
+	if (last->group != NO_GROUP && last->place[0] == hit.place[0] && last->place[1] == hit.place[1])
 	{
-		const Hit *hit = &hits->hit[i];
-		int part = (uint64_t) hit->place[1] * parts / documents;
-		size_t number = hits->in_part[part]++;
-
-		host_check_interrupts_at(i);
-		if (i == 0 || hit->place[0] != hit[-1].place[0])
-			read_packed(hits, 0, hit->place[0]);
-		half->hit = *hit;
-		memcpy(half->symbols, hits->packed, hits->join->symbols.stride);
-		if (parts == 1)
-			memcpy(half_at(hits, number), half, hits->half_bytes);
-		else
-		{
-			if (hits->file[part] == NULL)
-				hits->file[part] = host_file_create();
-			host_file_write(hits->file[part], number * hits->half_bytes, half, hits->half_bytes);
-		}
+		last->group = Min(last->group, hit.group);
+		return true;
 	}
-	host_free(half);
+	if (last->group != NO_GROUP)
+		add_half(hits, *last);
+	*last = hit;
+	return true;
+}
+
+/* Reads the documents on the left, and adds the pairs with them to their parts. */
+static void
+make_parts(Hits *hits)
+{
+	memset(hits->in_part, 0, sizeof(hits->in_part));
+	hits->packed_place = UINT32_MAX;
+	hits->last.group = NO_GROUP;
+	edges_give(&hits->found, take_found, hits);
+	add_half(hits, hits->last);
 }
 
 /* Compares a pair.  Returns false if the sink ended the join. */
@@ -166,6 +191,7 @@ compare_half(const Hits *hits, const HalfHit *half)
 	const uint8_t *x = (const uint8_t *) half->symbols;
 	int distance = symbol_distance(x, hits->packed, join->k, join->b);
 
+	join->stats->compared++;
 	if (distance > join->h ||
 		join_found_before(&hits->join->plan, hits->prefixes, hit->group, x, hits->packed))
 		return true;
@@ -215,29 +241,26 @@ compare_part(Hits *hits, int part)
 bool
 hits_flush(Hits *hits)
 {
-	int parts = (int) Min((hits->count + hits->part_most - 1) / hits->part_most, PARTS);
 	bool wanted = true;
 
 	if (hits->count == 0)
 		return true;
-	make_parts(hits, parts);
-	if (parts == 1)
-		wanted = compare_halves(hits, hits->count);
-	for (int part = 0; parts > 1 && part < parts && wanted; part++)
+	hits->parts = (int) Min((hits->count + hits->part_most - 1) / hits->part_most, PARTS);
+	make_parts(hits);
+	if (hits->parts == 1)
+		wanted = compare_halves(hits, hits->in_part[0]);
+	for (int part = 0; hits->parts > 1 && part < hits->parts && wanted; part++)
 		wanted = compare_part(hits, part);
-	hits->join->symbols.stats->compared += hits->count;
 	hits->count = 0;
 	return wanted;
 }
 
-/* Collects a pair that a group has found.  Returns false if the sink ended the join. */
-bool
+/* Collects a pair that a group has found. */
+void
 hits_add(Hits *hits, int group, uint32_t left, uint32_t right)
 {
-	Hit hit = {{left, right}, group};
-
-	if (was_seen(hits, hit))
-		return true;
-	hits->hit[hits->count++] = hit;
-	return hits->count < hits->most || hits_flush(hits);
+	if (was_seen(hits, left, right))
+		return;
+	edges_add_early(&hits->found, (LongEdge){left, right, group});
+	hits->count++;
 }

@@ -298,7 +298,10 @@ take_pair(void *state, uint32_t a, uint32_t b, int distance)
 	uint32_t right = swap ? x : y;
 
 	if (spread->hits != NULL)
-		return hits_add(spread->hits, spread->group, left, right);
+	{
+		hits_add(spread->hits, spread->group, left, right);
+		return true;
+	}
 	return whole->emit(whole->state, left, right, distance);
 }
 

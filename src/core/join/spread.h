@@ -39,7 +39,7 @@ extern bool spread_run(const SpreadJoin *join);
 typedef struct Hits Hits;
 
 extern Hits *hits_begin(const SpreadJoin *join, const JoinPrefix *prefixes, size_t memory);
-extern bool hits_add(Hits *hits, int group, uint32_t left, uint32_t right);
+extern void hits_add(Hits *hits, int group, uint32_t left, uint32_t right);
 extern bool hits_flush(Hits *hits);
 extern void hits_end(Hits *hits);
 
