@@ -1,8 +1,8 @@
 /*
  * cpu.h: kernels that are compiled for several instruction sets.
  *
- * A kernel is plain C that is inlined into a function for each instruction set, its
- * variants, so all variants compute the same.  Where a compiler does not find the
+ * A kernel is plain C that is inlined into a function for each instruction set.  So all
+ * these variants compute the same.  Where a compiler does not find the
  * instructions, a variant may be written with intrinsics; tests compare it with plain C.
  * A file with kernels
  *

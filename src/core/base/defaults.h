@@ -1,5 +1,5 @@
 /*
- * defaults.h: what a call gets that does not say.
+ * defaults.h: the defaults of arguments.
  *
  * The library, its packages and the command take their defaults from here.  SQL's DEFAULT
  * clauses and the psql scripts repeat them; test/library/python.pl compares all.

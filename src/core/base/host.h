@@ -25,8 +25,8 @@ extern void *host_realloc(void *memory, size_t bytes);
 extern void host_free(void *memory);
 
 /*
- * Returns an array with room for at least `needed` elements of `size` bytes.  *room is
- * the number of elements that it has room for, 0 if it is NULL; it at least doubles.
+ * Grows an array to at least `needed` elements of `size` bytes.  *room is the number of elements
+ * that it has room for, 0 for NULL, and at least doubles if it must grow.
  */
 static inline void *
 host_grow(void *array, size_t *room, size_t needed, size_t size)
@@ -44,7 +44,7 @@ extern void host_check_interrupts(void);
 
 #define STEPS_BETWEEN_CHECKS 4096
 
-/* Checks at every STEPS_BETWEEN_CHECKS-th step of a loop, counted by the caller from 0. */
+/* Checks for interrupts at every STEPS_BETWEEN_CHECKS-th step, counted from 0. */
 static inline void
 host_check_interrupts_at(uint64_t step)
 {
@@ -52,7 +52,7 @@ host_check_interrupts_at(uint64_t step)
 		host_check_interrupts();
 }
 
-/* Adds to a count of steps; checks, and starts again, when STEPS_BETWEEN_CHECKS are done. */
+/* Counts steps; every STEPS_BETWEEN_CHECKS it checks for interrupts and starts again. */
 static inline void
 host_count_steps(size_t *steps, size_t more)
 {

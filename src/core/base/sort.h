@@ -28,13 +28,13 @@ typedef uint64_t (*SortKey)(const void *record);
 typedef struct SortRun
 {
 	char *start;
-	unsigned part;   /* the next to be sorted */
-	size_t sorted;   /* records before it */
+	unsigned part;   /* the next part to be sorted */
+	size_t sorted;   /* records before that part */
 	size_t end[256]; /* the end of each part, in records */
 	int byte;
 } SortRun;
 
-/* Returns the key of a number that is a record, for unsigned and for signed order. */
+/* SortKeys of numbers of 64 bits, in unsigned and in signed order. */
 SORT_INLINE uint64_t
 sort_key_unsigned(const void *record)
 {
@@ -47,7 +47,7 @@ sort_key_signed(const void *record)
 	return *(const uint64_t *) record ^ (uint64_t) 1 << 63;
 }
 
-/* Returns the key of a record that begins with two numbers of 32 bits: by the first, then the second. */
+/* A SortKey of a record that begins with two numbers of 32 bits: the first, then the second. */
 SORT_INLINE uint64_t
 sort_key_pair(const void *record)
 {
@@ -138,7 +138,7 @@ sort_distribute(SortRun *run, size_t count, size_t size, SortKey key)
 		}
 }
 
-/* Sorts the next parts of a run up to one with many records; returns their number, 0 at the end. */
+/* Sorts the next parts of a run up to one of many records; returns how many that has, 0 at the end. */
 SORT_INLINE size_t
 sort_parts(SortRun *run, char **many, size_t size, SortKey key)
 {

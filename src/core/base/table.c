@@ -15,7 +15,7 @@
 /* Below this many keys three quarters of the slots stay free, above it half. */
 #define SPARSE_MAX 4096
 
-/* Returns the next of the secret numbers, which one random number of the thread gives. */
+/* Returns the next secret number, made from one random number of the thread. */
 static uint64_t
 next_secret(void)
 {
@@ -66,7 +66,7 @@ make_secrets(Table *table)
 	table->secret[1] = next_secret() | 1;
 }
 
-/* Makes an empty table; `expected` is a guess how many keys come, and costs time if wrong. */
+/* Makes an empty table; `expected` is a guess at their number, and costs time if wrong. */
 void
 table_begin(Table *table, size_t expected)
 {
@@ -122,8 +122,8 @@ table_grow(Table *table, size_t count)
 }
 
 /*
- * Returns the number of a key of 64 bits, a new one if it has none.  *keys are the keys by number; there
- * is room for as many as the table has room for, before and afterwards.
+ * Returns the number of a key of 64 bits, a new one if it has none.  *keys are the keys by number, with
+ * as much room as the table has, before and afterwards.
  */
 uint32_t
 table_number_key(Table *table, uint64_t key, uint64_t **keys)

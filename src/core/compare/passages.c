@@ -37,11 +37,11 @@ typedef struct Group
 	uint32_t tail;
 } Group;
 
-/* For each place of the joined sequences, the longest run that the other one has, too. */
+/* For each place of the joined sequences, the longest run that the other sequence has, too. */
 typedef struct Matches
 {
 	uint32_t *length;
-	uint32_t *place; /* the place where the other sequence has it first */
+	uint32_t *place; /* the first place of the run in the other sequence */
 	uint32_t border;
 	Group *group; /* a stack, the deepest one last */
 	size_t groups;
@@ -88,7 +88,7 @@ add_to_group(Matches *m, Group *outer, const Group *inner)
 	outer->tail = inner->tail;
 }
 
-/* Closes the groups of more than `depth`, so that one of this depth is the last. */
+/* Closes the groups deeper than `depth`, so that a group of this depth is the last. */
 static void
 close_to(Matches *m, uint32_t depth)
 {
@@ -111,7 +111,7 @@ close_to(Matches *m, uint32_t depth)
 	}
 }
 
-/* Returns whether a place of the joined sequences is where a passage may not begin. */
+/* Returns whether no passage may begin at a place of the joined sequences. */
 static inline bool
 is_no_beginning(const SequencePair *pair, uint32_t border, uint32_t at)
 {
@@ -121,8 +121,8 @@ is_no_beginning(const SequencePair *pair, uint32_t border, uint32_t at)
 }
 
 /*
- * Finds the matches; they take the place of what joined has of suffixes and their text.
- * Where a passage may not begin there is no match.
+ * Finds the matches, and writes them over shared[] and text[] of `joined`.  Where a passage
+ * may not begin there is no match.
  */
 static Matches
 find_matches(const SequencePair *pair, Joined *joined)
@@ -236,7 +236,7 @@ cover(Passages *found, const SequencePair *pair, const Matches *m, uint32_t from
 
 /* ---- Order -------------------------------------------------------------- */
 
-/* Removes the passages that both sequences have given. */
+/* Removes the second of two equal passages. */
 static void
 remove_repeated(Passages *found)
 {
@@ -257,8 +257,8 @@ remove_repeated(Passages *found)
  * then b.  The caller frees the array.
  *
  * For each sequence, take the runs that occur in the other one and that are not part of
- * a longer such run of the same place; then leave out those whose symbols are all in runs
- * before and after them, as many as one can.  Each run is paired with its first place in
+ * a longer such run of the same place; then leave out as many as possible whose symbols are
+ * all in the runs before and after them.  Each run is paired with its first place in
  * the other sequence.  So each symbol in any common run of that length is in a passage, at
  * most two passages of one sequence's runs share a symbol, and there are at most
  * 2 * (length of a + length of b) / least of them.

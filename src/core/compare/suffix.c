@@ -125,7 +125,7 @@ place_leftmost(Sorting *s)
 	}
 }
 
-/* Puts the leftmost suffixes there in the order given, the least first. */
+/* Puts the leftmost suffixes there in the order of `sorted`, the least first. */
 static void
 place_leftmost_sorted(Sorting *s, const uint32_t *sorted, uint32_t count)
 {

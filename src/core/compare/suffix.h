@@ -14,7 +14,7 @@ extern void suffix_array(const uint32_t *text, uint32_t length, uint32_t alphabe
 
 /*
  * Two sequences with a separator between them and an end after them, and all suffixes
- * sorted.  The end and the separator, in this order, start the first two.
+ * sorted.  The end and the separator, in this order, start the first two suffixes.
  */
 typedef struct Joined
 {

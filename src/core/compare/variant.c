@@ -27,7 +27,7 @@ typedef struct Squeezed
 	Code *code;
 	size_t codes;
 	size_t code_room;
-	size_t most; /* the most bytes */
+	size_t most; /* the most bytes of sequence */
 	bool too_long;
 } Squeezed;
 
@@ -80,8 +80,8 @@ squeeze(void *state, const TokenBatch *batch)
 /* ---- Codes of the other text --------------------------------------------- */
 
 /*
- * Takes the next suffix in either order, which shares this many symbols with the one taken last.
- * least[] has what it shares with the last suffix of each sequence; returns that of the other one.
+ * Takes the next suffix in either order, which shares `shared` symbols with the one before.  Updates
+ * least[], what it shares with the last suffix of each sequence, and returns that of the other one.
  */
 static uint32_t
 shared_with_other(uint32_t least[2], uint32_t shared, bool in_b)

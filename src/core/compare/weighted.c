@@ -23,7 +23,7 @@ typedef struct MatrixRow
 	int64_t least;
 } MatrixRow;
 
-/* Computes the next row, for a symbol of a; the cells beyond it are never too low. */
+/* Computes the next row, for a symbol of a.  `beyond` is the distance of cells outside of it. */
 static void
 next_row(MatrixRow *row, uint32_t symbol, const Sequence *b, EditCosts costs, int64_t beyond)
 {

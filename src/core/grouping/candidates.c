@@ -197,7 +197,7 @@ count_below(const uint32_t *documents, size_t n, uint32_t document)
 	return low;
 }
 
-/* Drops those postings from `before` on that are not in the counter's range; returns the rest. */
+/* Drops postings from `before` on that are not in the counter's range; returns how many are left. */
 static size_t
 candidate_trim(const HitCounter *counter, uint32_t *posting, size_t before, size_t used)
 {
@@ -322,7 +322,7 @@ counter_candidates(HitCounter *counter, size_t *count)
 
 		for (next = i + 1; next < counter->candidates && counter->candidate[next] == document;)
 			next++;
-		/* It is there once for its last hit of the c, and for each later one. */
+		/* It occurs once for its c-th hit, and once for each later hit. */
 		if (counter->keeps == NULL ||
 			counter->keeps(counter->keeps_state, document, next - i + counter->count - 1))
 			counter->candidate[kept++] = document;
@@ -334,7 +334,7 @@ counter_candidates(HitCounter *counter, size_t *count)
 
 /*
  * Returns the counters of a counter with c > 2: document d has at most hits[d & mask] hits, but may
- * have more if that is UINT8_MAX.
+ * have more if hits[d & mask] is UINT8_MAX.
  */
 const uint8_t *
 counter_hits(HitCounter *counter, uint32_t *mask)
@@ -358,8 +358,8 @@ counter_end(HitCounter *counter)
 
 /*
  * Alg.G of Yuan et al. (2012): of m groups a document within distance h has m - h equal
- * to the query's.  So for each choice of that many groups, those that are equal in all of
- * them are candidates.
+ * to the query's.  So for each choice of m - h groups, the documents that are equal in all
+ * of them are candidates.
  */
 
 /* Returns how many choices of c out of m groups there are; INFINITY if far too many. */
@@ -401,7 +401,7 @@ chooser_end_group(Chooser *chooser)
 	chooser->end[++chooser->groups] = chooser->used;
 }
 
-/* Sets `both` to what two ascending lists have in common; returns how many that are. */
+/* Sets `both` to what two ascending lists have in common; returns how many. */
 static size_t
 intersect(const uint32_t *x, size_t nx, const uint32_t *y, size_t ny, uint32_t *both)
 {
@@ -429,7 +429,7 @@ typedef struct Choices
 	HitCounter *candidates;
 } Choices;
 
-/* Makes candidates of n documents that are not yet.  They are in the order of the group's. */
+/* Makes candidates of n documents of the group, in its order, unless they are candidates already. */
 static void
 take(const Choices *choices, const uint32_t *common, size_t n)
 {

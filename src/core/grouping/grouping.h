@@ -102,7 +102,7 @@ key_bucket(const Grouping *g, uint32_t key)
 
 /*
  * The bucket of an element is its first bits.  A "group" is a range of buckets, so a document
- * is in none or many of a group's.
+ * may be in none or in many buckets of a group.
  */
 extern Grouping set_grouping(int k, uint32_t documents, uint64_t elements);
 extern bool set_grouping_is_valid(const Grouping *g);
@@ -132,7 +132,7 @@ typedef enum SearchMethod
 {
 	SEARCH_AUTO,   /* the cheapest */
 	SEARCH_MERGE,  /* t = 0, all groups (Yuan et al. 2012, Alg.H) */
-	SEARCH_CHOOSE, /* what all of a choice find, for each choice of m - h groups (Alg.G) */
+	SEARCH_CHOOSE, /* what all groups of any choice of m - h find (Alg.G) */
 	SEARCH_PROBE,  /* c = 1 (multi-index hashing) */
 	SEARCH_KEYS,   /* the documents that have a key; only where the query has one */
 	SEARCH_SCAN    /* every document */
@@ -153,7 +153,7 @@ typedef struct SegmentStats
 	 * first i.  A plan takes the shortest.  NULL: not known.
 	 */
 	const double *length_sum;
-	double page_ns; /* what reading in adds to a page, on average over all that are visited */
+	double page_ns; /* nanoseconds of reading pages in, per page that is visited */
 } SegmentStats;
 
 /* How a segment is searched.  The estimates choose the plan, and never change the result. */
@@ -221,7 +221,7 @@ typedef struct HitCounter
 	uint8_t *hits;       /* the counters, aligned to 8 bytes */
 	size_t bytes;        /* bytes of `hits`, a power of two */
 	int count;           /* c */
-	uint32_t second_bit; /* what gives the second bit of a document, with c = 2 */
+	uint32_t second_bit; /* the factor of a document's second bit, with c = 2 */
 	uint32_t *candidate;
 	size_t candidates;
 	size_t room;

@@ -22,7 +22,7 @@
 /* A group has at least this many bits, if possible. */
 #define GROUP_BITS_MIN 6
 
-/* A value of no more bits is not hashed. */
+/* A value of at most this many bits is not hashed. */
 #define HASHED_BITS_MIN 10
 
 #define PAGE_BYTES 8192
@@ -110,8 +110,8 @@ grouping_with_keys(Grouping g, int keys, uint32_t n)
 }
 
 /*
- * Returns how many buckets the groups and keys before one have.  This is the number of its
- * first bucket among those of all; it is less than 2^31.
+ * Returns how many buckets the groups and keys before `group` have, less than 2^31: the number
+ * of its first bucket.
  */
 uint64_t
 group_first_bucket(const Grouping *g, int group)
@@ -172,7 +172,7 @@ cost_of_grouping(const Grouping *g, uint32_t n)
 	{
 		double h = g->k * (1 - threshold[i]) * (1 - 1 / (double) (UINT64_C(1) << g->b));
 
-		/* Rounded, since h is a whole number less a rounding error at times. */
+		/* Rounds, since h may be a whole number less a rounding error. */
 		cost += log(COST_OF_CALL + search_plan(g, &stats, (int) (h + 1e-6), SEARCH_AUTO).cost);
 	}
 	return cost;

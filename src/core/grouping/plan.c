@@ -107,7 +107,7 @@ chance_of_hits(double expected, int c)
 		below += term;
 		term *= expected / (i + 1);
 	}
-	/* For rare events the first terms of the tail, since 1 - below has no digits left. */
+	/* Rare events take the first terms of the tail, since 1 - below has no digits left. */
 	return expected < 0.5 ? term * (1 + expected / (c + 1)) : 1 - below;
 }
 

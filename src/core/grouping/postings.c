@@ -93,8 +93,8 @@ bits_of(uint32_t x)
 }
 
 /*
- * Returns the l with which the body of n documents up to `last` is shortest: that of
- * log2(last / n), rounded down.
+ * Returns the l with which the body of n documents up to `last` is shortest: log2(last / n),
+ * rounded down.
  */
 static inline int
 low_bits_for(uint32_t n, uint32_t last)
@@ -272,7 +272,7 @@ postings_put(const uint32_t *document, size_t n, uint32_t numbers, uint8_t *to)
 
 /* ---- Reading ------------------------------------------------------------ */
 
-/* Returns how many documents a code has: no more than bits, and 0 if it is malformed. */
+/* Returns how many documents a code has: no more than it has bits, and 0 if it is malformed. */
 size_t
 postings_count(const uint8_t *code, size_t bytes)
 {
@@ -289,8 +289,8 @@ postings_count(const uint8_t *code, size_t bytes)
 }
 
 /*
- * Reads the head of a code.  Returns false if the body cannot have as many documents, so
- * their low bits are within it.
+ * Reads the head of a code.  Returns false unless the low bits of its documents are within the
+ * body.
  */
 static inline bool
 read_head(const uint8_t *code, size_t bytes, uint32_t numbers, Shape *shape)
@@ -374,7 +374,7 @@ body_plain(const uint8_t *body, size_t bytes, const Shape *shape, uint32_t *docu
 /* Two lists of low bits at any bit of a byte must fit into a word. */
 #define VECTOR_LOW_BITS_MAX 25
 
-/* Lists as short as this, in a body as short as this, are read without a loop. */
+/* Lists up to this length, in a body up to this length, are read without a loop. */
 #define VECTORS_2 (2 * LANES)
 #define WORDS_2 (2 * WORD_BITS)
 
@@ -437,7 +437,7 @@ places_of_ones(uint64_t ones)
 }
 
 /*
- * Returns 16 documents from document i on.  Their ones are at these places, which count
+ * Returns 16 documents from document i on.  Their ones are at the places `place`, which count
  * from `base` after the first high bit.
  */
 CPU_TARGET_VBMI2 KERNEL_BODY __m512i

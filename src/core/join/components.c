@@ -11,10 +11,10 @@
 #include "base/forest.h"
 #include "join/documents.h"
 
-/* Documents of a star that has a label, at least. */
+/* The fewest documents of a star that has a label. */
 #define LABELLED_MIN 64
 
-/* Pairs of each document, on average, that are many; and pairs that are few in any case. */
+/* More pairs than MANY_PAIRS for each document are many, unless they are at most FEW_PAIRS. */
 #define MANY_PAIRS 8
 #define FEW_PAIRS 65536
 

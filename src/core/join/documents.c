@@ -64,7 +64,7 @@ documents_bag(const Documents *documents, uint32_t document, void **copy)
 	return bag_of_stored(set->in_file ? *copy : set->at.bag);
 }
 
-/* Returns the evidence of a document; its arrays are the caller's, or in *copy, which is then. */
+/* Returns the evidence of a document, for evidence_free(); *copy has its arrays, unless NULL. */
 Bag
 documents_evidence(const Documents *documents, uint32_t document, void **copy)
 {
@@ -213,7 +213,7 @@ hash_sought(const SoughtRow *sought)
 }
 
 /*
- * Returns the table's document that equals what is sought, which has a hash, or NO_DOCUMENT.
+ * Returns the document in the table that equals `sought`, whose hash is `hash`, or NO_DOCUMENT.
  * Sets *slot for a new document.
  */
 static uint32_t

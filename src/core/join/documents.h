@@ -8,7 +8,7 @@
 #include "join/pairs.h"
 #include "join/records.h"
 
-/* Bytes that a join takes for each element of its sets, at most, the sets among them. */
+/* The most bytes that a join takes for each element of its sets, the sets included. */
 #define SET_BYTES 80
 
 /* Fewer signatures never go to a file. */
@@ -46,7 +46,7 @@ typedef struct Chunk
 
 typedef struct DocumentStore
 {
-	Table table;     /* documents from base on, by what they hold */
+	Table table;     /* documents from base on, by their values */
 	uint32_t base;   /* the number from which on documents are in memory */
 	uint64_t secret; /* the secret of digests */
 	bool *alone;     /* whether each document is alone */
@@ -57,7 +57,7 @@ typedef struct DocumentStore
 	Chunk *chunks;   /* the chunks of the sets in memory */
 	uint64_t elements;  /* elements of these sets */
 	uint64_t limit;     /* elements that memory may hold and join */
-	uint32_t flushed;   /* the first sets, in blobs */
+	uint32_t flushed;   /* how many sets, the first ones, are in blobs */
 	uint64_t *evidence; /* the position of each document's evidence in blobs; NULL: there is none */
 	Blobs blobs;        /* evidence, or sets that outgrew memory */
 } DocumentStore;
@@ -101,7 +101,7 @@ evidence_free(Bag *bag, void *copy)
 	host_free(copy);
 }
 
-/* Do the frequencies of evidence count?  They do for the signatures of weighted sets. */
+/* Returns whether the frequencies of evidence count, as for signatures of weighted sets. */
 static inline bool
 evidence_weighs(const Documents *documents)
 {

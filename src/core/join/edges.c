@@ -10,7 +10,7 @@
 /* Edges of a run that are read at a time. */
 #define RUN_STEP 1024
 
-/* Does an edge come before another? */
+/* Returns whether edge x comes before y. */
 static inline bool
 is_before(const LongEdge *x, const LongEdge *y)
 {
@@ -83,7 +83,7 @@ append(Edges *edges, EdgeArray *array, LongEdge edge)
 	array->edge[array->count++] = edge;
 }
 
-/* Adds an edge: one that comes behind those before need not be sorted. */
+/* Adds an edge; an edge that comes after all ordered ones need not be sorted. */
 void
 edges_add(Edges *edges, LongEdge edge)
 {
@@ -117,14 +117,14 @@ advance(Edges *edges, EdgeRun *run)
 	return true;
 }
 
-/* Does the edge of one run come before that of another? */
+/* Returns whether the edge of run x comes before that of y. */
 static inline bool
 comes_before(const EdgeRun *x, const EdgeRun *y)
 {
 	return is_before(x->edge + x->at, y->edge + y->at);
 }
 
-/* Lets a run sink to its place in a heap of runs whose others are in theirs. */
+/* Moves a run down to its place in a heap whose other runs are in order. */
 static void
 sink_down(EdgeRun *run, size_t runs, size_t at)
 {

@@ -17,7 +17,7 @@ typedef struct LongEdge
 /* Sorted edges in the file. */
 typedef struct EdgeRun
 {
-	uint64_t next; /* the first that is not in memory, by its number in the file */
+	uint64_t next; /* the number in the file of the first edge not in memory */
 	uint64_t end;
 	LongEdge *edge; /* the edges in memory */
 	uint32_t at;

@@ -9,7 +9,7 @@
 /* The probability that a pair at the threshold is no candidate: that of four standard errors. */
 #define MISSED (1 / 31574.0)
 
-/* The most bytes that the sets which a judge keeps take, the share of its memory, and of one set. */
+/* The most bytes of the sets that a judge keeps, their part of its memory, and bytes of a set. */
 #define KEPT_BYTES ((size_t) 16 * 1024 * 1024)
 #define KEPT_SHARE 16
 #define KEPT_SET_BYTES 1024
@@ -30,7 +30,7 @@ struct Judge
 	size_t bytes;
 	size_t most;
 	uint32_t slots;
-	KeptSet slot[]; /* the sets, and one more for a set whose slot the other of a pair has */
+	KeptSet slot[]; /* the sets, and one more for a set whose slot its partner in a pair has */
 };
 
 /* Returns the distance within which signatures are candidates. */
@@ -47,8 +47,8 @@ candidate_radius(const PairOptions *options, const SignatureHeader *shape)
 }
 
 /*
- * Returns what the similarity of two documents is.  Of one list the second would go, of two lists
- * of the same documents the first; of others, what either has of the other counts.
+ * Returns the measure of two documents.  With `contained`, it is the share of the second that the
+ * first has, in two lists of the same documents the share of the first, in others the greater share.
  */
 static Measure
 measure_of(const PairOptions *options, bool one_list, bool same)
@@ -67,7 +67,7 @@ compare(const Documents *documents, const Bag *x, const Bag *y, Measure measure)
 
 /* ---- Two documents --------------------------------------------------------- */
 
-/* Returns the similarity of two documents by their evidence; of one list the second would go. */
+/* Returns the similarity of two documents by their evidence, as measure_of() says. */
 double
 evidence_similarity(const Documents *left, uint32_t a, const Documents *right, uint32_t b)
 {
@@ -84,7 +84,7 @@ evidence_similarity(const Documents *left, uint32_t a, const Documents *right, u
 
 /* ---- Judges ------------------------------------------------------------------ */
 
-/* Begins to judge the pairs of two lists, or of one that is given twice, in a part of some memory. */
+/* Begins to judge the pairs of two lists, or of one that is given twice, in a part of `memory`. */
 Judge *
 judge_begin(const DocumentList *left, const DocumentList *right, size_t memory)
 {

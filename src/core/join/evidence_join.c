@@ -155,7 +155,7 @@ make_sets(const DocumentList *list, const PairOptions *options)
 	return sets;
 }
 
-/* Who takes the pairs of sets, for the lists that they were made of. */
+/* What takes the pairs of sets, for the lists that they were made of. */
 typedef struct SetTaker
 {
 	const DocumentList *left;

@@ -2,7 +2,7 @@
  * join.c: the join of signatures.
  *
  * For each group the documents of both sides are sorted by bucket.  A document is
- * represented by its prefix (join_prefix.c), which is sorted along.  Buckets within the
+ * represented by its prefix (join_prefix.c), which is sorted with it.  Buckets within the
  * radius of each other are then compared, and pairs whose prefixes are near enough are
  * compared as a whole.
  *
@@ -24,7 +24,7 @@
 
 /* ---- Sorting ------------------------------------------------------------ */
 
-/* Returns the documents of a side, at most; 0 if there is no right side. */
+/* Returns the most documents of a side; 0 if there is no right side. */
 static size_t
 side_most(const SymbolJoin *join, const JoinSide *side)
 {
@@ -181,7 +181,7 @@ count_buckets(const JoinPass *pass, Sorted *sorted)
 	}
 }
 
-/* Makes an offset of a count, and adds that to the sum. */
+/* Adds a count to the sum, and replaces it by the sum before. */
 static inline void
 sum_count(uint32_t *offset, uint32_t *sum)
 {

@@ -55,15 +55,15 @@ typedef struct JoinSlice
 {
 	int bits;        /* high bits of a bucket */
 	uint32_t change; /* the bits by which buckets of the right differ from buckets of the left */
-	uint32_t most;   /* documents of a side, at most */
-	bool new_left;   /* the documents on the left are others than before */
+	uint32_t most;   /* the most documents of a side */
+	bool new_left;   /* the left has other documents than before */
 } JoinSlice;
 
 typedef struct SymbolJoin
 {
 	int k;
 	int b;
-	int h;         /* the distance, at most */
+	int h;         /* the greatest distance */
 	size_t stride; /* bytes, a multiple of 8 */
 	bool entries;  /* documents are given as entries of the group that next returns */
 	bool lone;     /* the last byte of each document says whether it is lone: pairs of two such ones
@@ -82,8 +82,8 @@ typedef struct SymbolJoin
 } SymbolJoin;
 
 /*
- * A side is sifted where the other has this many times fewer documents.  To join 4,000 signatures of
- * 512 bits with 400,000 at 0.8 takes two fifths less time so, what is read and signed included.
+ * A side is sifted where it has this many times the documents of the other.  That takes two fifths off
+ * joining 4,000 signatures of 512 bits with 400,000 at 0.8, reading and signing included.
  */
 #define JOIN_SIFTED 8
 

@@ -188,7 +188,7 @@ compare_runs(JoinPass *pass, Range left, Range right, bool same)
 	}
 }
 
-/* Left documents that are compared with right ones before labels are looked at again, at most. */
+/* The most left documents that are compared before labels are looked at again. */
 #define LABELLED_STEP 4096
 
 /* Returns the end of the documents from a place on that have one label, at most `end`. */
@@ -202,7 +202,7 @@ label_end(const JoinPass *pass, const Sorted *sorted, uint32_t place, uint32_t e
 	return place;
 }
 
-/* The same, for documents with labels: skips documents that are known to be connected. */
+/* Compares ranges of documents with labels: skips documents that are known to be connected. */
 static void
 compare_labelled(JoinPass *pass, Range left, Range right, bool same)
 {

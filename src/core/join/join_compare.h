@@ -19,7 +19,7 @@ typedef struct Sorted
 	const JoinSide *side;
 	uint32_t count;     /* the number of documents that are sorted */
 	bool sifted;        /* some documents are not sorted */
-	uint32_t *document; /* the numbers of those that are, ascending; NULL: no side is sifted */
+	uint32_t *document; /* the numbers of the sorted documents, ascending; NULL: no side is sifted */
 	uint32_t *bucket;   /* the bucket of each, and later the number of the bucket or half */
 	uint32_t *order;    /* document numbers in bucket order; NULL: all in turn */
 	uint32_t *offset;   /* the place of each bucket or half, and one end for each half */
@@ -45,9 +45,9 @@ typedef struct JoinPass
 	size_t steps;        /* comparisons since the last check for interrupts */
 	JoinStats stats;     /* the figures of this group */
 	uint64_t *met; /* a bit for each bucket near one of the smaller side; NULL: none is sifted */
-	uint32_t *met_before; /* the number of such buckets before those of each word */
-	uint32_t mets;        /* the number of such buckets */
-	bool stopped;         /* the caller has stopped it */
+	uint32_t *met_before; /* the number of bits set before each word of met */
+	uint32_t mets;        /* the number of bits set in met */
+	bool stopped;         /* the caller has stopped the join */
 	int hits;
 	uint32_t hit[HITS][2]; /* places in bucket order */
 } JoinPass;

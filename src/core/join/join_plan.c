@@ -26,7 +26,7 @@
 #define COST_READ 2000.0  /* more if both documents are read from a file */
 #define COST_ARRANGED 4.0 /* put a symbol into a prefix */
 
-/* A document is compared with fewer others one by one (RIGHTS_TO_LOAD in join.c). */
+/* A document is compared with fewer others one by one (RIGHTS_TO_LOAD). */
 #define MANY 8.0
 
 /* To load many others costs as much as to compare this number one by one. */
@@ -39,7 +39,7 @@
 /* Where comparing all pairs costs less, a plan is not worth a look at the symbols. */
 #define COST_LOOKED_AT 1e7
 
-/* Symbols that differ less often than that share of random ones are not random. */
+/* Symbols that differ less than this many times as often as random ones are not random. */
 #define RANDOM_ENOUGH 0.95
 
 /* Texts share common shingles, so wider symbols of unrelated texts are equal as often as these. */
@@ -225,8 +225,8 @@ plan_all_pairs(const JoinTrial *trial)
  */
 
 /*
- * Finds how often symbols differ.  Only if they differ less often than random ones the
- * plans look at each of them.
+ * Finds how often symbols differ.  Plans look at each symbol only if they differ less often
+ * than random ones.
  */
 static void
 look_at_symbols(JoinTrial *trial)

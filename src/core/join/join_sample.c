@@ -12,7 +12,7 @@
 /* Right documents with which each left one is compared symbol by symbol. */
 #define NEIGHBOURS 8
 
-/* Symbols that are compared one by one, at most, if there are enough symbols to choose from. */
+/* The most symbols that are compared one by one, if there are enough symbols to choose from. */
 #define COMPARED_MAX (1 << 19)
 
 /* Where the sample of the right side starts, as a share of a step. */
@@ -32,7 +32,7 @@ sample_side(JoinSide side, size_t stride, double start, const uint8_t **document
 
 /*
  * Takes a sample.  It is empty if the join has no documents.  The sides start at different
- * shares of a step.  Else tables in the same order would have more copies of each other in the
+ * shares of a step.  Otherwise tables in the same order would have more copies of each other in the
  * sample than by chance.
  */
 void
@@ -180,7 +180,7 @@ sample_shares(const SymbolJoin *join, const JoinSample *sample, const Arrangemen
 	share[0] = 1;
 	for (int words = 1; words <= JOIN_PREFIX_WORDS; words++)
 	{
-		/* Pairs that differ in more symbols differ so in more words, too. */
+		/* Pairs that differ in more than h symbols do so in more words, too. */
 		if (words <= most && within > 0)
 		{
 			shape.words = words;

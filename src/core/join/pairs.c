@@ -25,7 +25,7 @@ typedef struct Inside
 	const PairOptions *options;
 	const DocumentList *list[2]; /* equal: one list is joined with itself */
 	SignatureHeader shape;
-	SpreadJoin spread; /* signatures; symbols and plan also in memory */
+	SpreadJoin spread; /* the join of signatures; its symbols and plan also in memory */
 	uint8_t *copy[2];  /* copies of signatures that are not in order, or NULL */
 	SetJoin sets;
 	SetPlan set_plan;
@@ -391,7 +391,7 @@ end_set_files(Inside *inside)
 
 /* ---- Both ----------------------------------------------------------------------- */
 
-/* By "sets", then by "files". */
+/* Signatures in memory and in files, then sets. */
 static const PairKind pair_kinds[] = {{begin_signatures, run_signatures, end_signatures},
 									  {begin_signature_files, run_signature_files,
 									   end_signature_files},
@@ -440,7 +440,7 @@ bytes_of_signatures(const Inside *inside)
 	return (double) documents * (stride + join_bytes(shape->k, signature_bits(shape)));
 }
 
-/* Returns whether memory does not hold the documents of a join.  Tells how much would. */
+/* Returns whether memory does not hold the documents of a join; reports how much would. */
 static bool
 needs_files(Inside *inside)
 {
@@ -593,7 +593,7 @@ pairs_run(const PairJoin *join, const PairRun *run)
 
 /* ---- Finding pairs -------------------------------------------------------------- */
 
-/* Who takes the pairs of a join. */
+/* What takes the pairs of a join. */
 typedef struct Taker
 {
 	const DocumentList *left;
@@ -601,7 +601,7 @@ typedef struct Taker
 	Judge *judge; /* the judge of pairs that come unjudged; NULL: none do */
 	PairSink sink;
 	void *state;
-	bool stopped; /* the sink has stopped it */
+	bool stopped; /* the sink has stopped the join */
 } Taker;
 
 /* A PairSink for places: passes the documents on unless their evidence is not similar. */

@@ -12,7 +12,7 @@
  * pairs_join() passes the pairs of similar documents of one list or two.  It makes a join, of
  * signatures or of sets, in memory or by way of files, which is done in parts.  A runner may give
  * the parts to threads or processes: pairs_arrays() lists what they read, pairs_attach() makes
- * the join of these in each of them, and pairs_run() joins the parts that it is given.
+ * the join from these arrays in each of them, and pairs_run() joins the parts that it is given.
  *
  * stars_make() makes clusters around keepers.
  */
@@ -60,12 +60,12 @@ typedef struct PairOptions
 	double threshold; /* the threshold, above 0 and at most 1 */
 	double recall;    /* probability to find a pair of signatures at the threshold; 1: find all */
 	bool evidence;    /* sets that belong to the signatures decide which documents are similar */
-	double contained; /* then, if above 0, a document is similar to one before, or to a keeper,
+	double contained; /* if above 0, evidence finds a document similar to one before, or to a keeper,
 						 that has at least this share of it */
 	bool multiset;    /* compare sets as multisets */
 	Measure measure;
 	size_t memory; /* bytes that documents and a join may take, about */
-	int sides;     /* the sides that take them, 1 or 2 */
+	int sides;     /* the sides that share the memory, 1 or 2 */
 	/* Runs a join and passes its pairs on, as pairs_run() does.  NULL: this thread does it. */
 	void (*run)(void *state, PairJoin *join, PairSink sink, void *sink_state);
 	/* Reads the set of a row, whose arrays are the caller's, where parts of a join run.  NULL: rows
@@ -114,8 +114,8 @@ typedef struct DocumentRow
 	const uint8_t *symbols; /* the symbols of a signature of the documents' shape, or NULL */
 	const Bag *bag;         /* a set, or NULL */
 	const Bag *evidence;    /* a set that belongs to the signature, or NULL */
-	uint64_t digest;        /* the digest of such a set: equal sets have equal ones in 56 bits */
-	bool lone;              /* the set is similar to none of a row that is lone, too */
+	uint64_t digest;        /* the digest of the evidence: equal sets have equal 56 bits */
+	bool lone;              /* the row's set is similar to none of another lone row */
 } DocumentRow;
 
 extern Documents *documents_begin(const PairOptions *options, bool sets, bool classes);
@@ -206,17 +206,17 @@ typedef struct Edge
 typedef struct Stars
 {
 	Documents *documents;
-	Documents *keepers;           /* documents of other rows that are the keepers; NULL: the same */
+	Documents *keepers;           /* other documents that are the keepers; NULL: there are none */
 	const uint32_t *order;        /* documents in the order of their rows; NULL: all in turn */
 	uint32_t count;               /* the number of documents in `order` */
 	const uint32_t *first;        /* row that stands for each document */
-	const uint32_t *keeper_first; /* row that stands for each document of keepers, if there are */
+	const uint32_t *keeper_first; /* row that stands for each document of `keepers` */
 	bool nearest;                 /* documents join the most similar keeper, not the first */
 	uint32_t *keeper;             /* the keeper of each row, NO_ROW at first */
-	double *similarity;           /* the similarity to it */
-	/* Does a document wait for its turn?  NULL: no. */
+	double *similarity;           /* the similarity of each row to its keeper */
+	/* Returns whether a document waits for its turn.  NULL: none does. */
 	bool (*waits)(const struct Stars *stars, uint32_t document);
-	/* If it does: may it join a keeper, a row, now? */
+	/* Returns whether a document that waits may join a keeper, a row, now. */
 	bool (*is_allowed)(const struct Stars *stars, uint32_t document, uint32_t keeper);
 	struct Judge *judge; /* the judge of candidates; NULL: edges are of similar documents */
 	/* The edges that stars_make() keeps. */

@@ -5,10 +5,10 @@
 
 #include <string.h>
 
-/* Bits of a document's bitmap for each item, on average, at least. */
+/* The fewest bits of bitmaps for each item, on average. */
 #define BITS_OF_ITEM 4
 
-/* Copies of an item that have a bit each, at most, and from one to the next. */
+/* The most copies of an item that have a bit each, and the step from one bit to the next. */
 #define COPIES 16
 #define COPY_STEP UINT32_C(0x9E3779B1)
 
@@ -50,7 +50,7 @@ count_lengths(const SetJoin *join)
 			if (length > 0)
 				bag_add(&builder, &length, 1);
 		}
-	/* There are too few bags for it to fail. */
+	/* There are too few bags for this to fail. */
 	(void) bag_finish(&builder, &lengths);
 	return lengths;
 }

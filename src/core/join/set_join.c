@@ -17,7 +17,7 @@
 
 /*
  * Returns the least length that a bag must have from the first element on that it shares
- * with a similar bag that is not longer (the bag is the greater one) or not shorter.
+ * with a similar bag.  That bag is not longer if `greater`, else not shorter.
  */
 uint64_t
 set_remaining_needed(const SetJoin *join, uint64_t length, bool greater)
@@ -59,13 +59,13 @@ struct SetJoiner
 	const SetJoin *join;
 	const SetPlan *plan;
 	JoinStats *stats;
-	size_t *first; /* the first of each list whose document is not too short by now */
+	size_t *first; /* the first posting of each list whose document is not too short by now */
 	uint32_t *met; /* the last document that each document has met, plus 1 */
 	Needed needed[NEEDED];
 	FoundSets *found; /* the sets that were found and not yet given to the sink */
 	size_t founds;
 	size_t found_room;
-	size_t steps; /* since the last check for interrupts */
+	size_t steps; /* steps since the last check for interrupts */
 };
 
 /* A document that searches for similar ones, at one of its items. */
@@ -73,7 +73,7 @@ typedef struct Seeker
 {
 	const SetDocument *document;
 	uint32_t number;
-	uint32_t from; /* the documents that it may be similar to: from .. to - 1 */
+	uint32_t from; /* the documents that may be similar: from .. to - 1 */
 	uint32_t to;
 	uint32_t item;
 	uint64_t remaining; /* length from the item on */

@@ -42,7 +42,7 @@ typedef struct SetJoin
 	void *state;  /* the state of sink */
 	SetNext next; /* NULL: all parts in turn */
 	void *next_state;
-	const uint64_t *length; /* the length of each bag, left first; NULL: of what it holds */
+	const uint64_t *length; /* the length of each bag, left first; NULL: that of its elements */
 	JoinLabels labels;      /* the labels of the bags of left; label is NULL if there are none */
 } SetJoin;
 

@@ -19,8 +19,8 @@ typedef struct SetPosting
 } SetPosting;
 
 /*
- * The documents of a plan, in which a longer document is searched for; or a block of
- * documents, in which a shorter one is searched for that the block need not hold.
+ * The lists of all documents, searched with each longer document; or of a block of documents,
+ * searched with each shorter document, which need not be of the block.
  */
 typedef struct SetPlan
 {

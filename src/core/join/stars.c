@@ -35,8 +35,8 @@
 /* ---- Joining a keeper --------------------------------------------------- */
 
 /*
- * May a document join a keeper that it is similar to?  By containment, it joins none that is
- * shorter, unless the keepers are other documents.
+ * Returns whether a document may join a keeper that it is similar to.  By containment, it joins
+ * none that is shorter, unless the keepers are other documents.
  */
 static bool
 may_join(const Stars *stars, uint32_t document, uint32_t keeper)
@@ -145,7 +145,7 @@ is_similar(const Stars *stars, Edge *edge)
 }
 
 /*
- * Drops candidates that are not similar, unless half of those that are looked at are similar.
+ * Drops candidates that are not similar, unless more than half of a sample of them are similar.
  * Returns whether at least half of them are gone.
  */
 static bool
@@ -193,7 +193,7 @@ take_edge(void *state, uint32_t a, uint32_t b, double similarity)
 
 /*
  * Assigns each document of a list to keepers among the earlier ones, or makes it a keeper
- * unless keepers are others.  Edges of later documents stay.
+ * unless the keepers are other documents.  Edges of later documents stay.
  */
 static void
 settle(Stars *stars, const DocumentList *list)
@@ -348,7 +348,7 @@ join_others(Stars *stars, const DocumentList *all)
 		settle(stars, all);
 }
 
-/* Joins documents that are no keepers with the nearest: a later one than those they met, maybe. */
+/* Joins documents that are no keepers with the nearest, maybe later ones than they have met. */
 static void
 join_nearest(Stars *stars, const DocumentList *all)
 {

@@ -203,7 +203,7 @@ key_by_count(const void *record)
 	return (uint64_t) (UINT32_MAX - candidate->count) << 32 | candidate->key;
 }
 
-/* A SortKey: by the key of the lexicon, and then as above. */
+/* A SortKey: by the key in the lexicon; the more documents, the earlier. */
 static inline uint64_t
 key_by_key(const void *record)
 {

@@ -1,12 +1,12 @@
 /*
  * counts.h: counting in how many documents each element is.
  *
- * A counter forgets what few documents have, and counts it anew if it occurs again (lossy
- * counting, Manku and Motwani, VLDB 2002), in one of two ways.  One for a lexicon keeps a
- * number of elements: when more come, it forgets at least half, and counts too low.  One
- * for a share of the documents forgets after every `width` documents what one of `width`
- * has on average, and counts too high: a new element may have been in all that the
- * forgotten ones were.  So its memory grows with the logarithm of the number of documents.
+ * A counter forgets elements that few documents have, and counts them anew if they occur again
+ * (lossy counting, Manku and Motwani, VLDB 2002).  A counter for a lexicon keeps at most `most`
+ * elements: when more come, it forgets at least half, and counts too low.  A counter for a
+ * share of the documents forgets after every `width` documents the elements that at most one in
+ * `width` has, and counts too high: it adds to a new element what a forgotten one can have had.
+ * So its memory grows with the logarithm of the number of documents.
  */
 #ifndef NEARDUP_SKETCH_COUNTS_H
 #define NEARDUP_SKETCH_COUNTS_H
@@ -19,7 +19,7 @@ typedef struct ElementCounts
 	Table table;
 	uint64_t *element; /* the elements by number, as the arrays below */
 	uint32_t *count;   /* documents that have it, or may have had it before it was forgotten */
-	uint32_t *last;    /* low bits of the number of the last one, counted from 1 */
+	uint32_t *last;    /* low bits of the number of the last such document, counted from 1 */
 	size_t room;       /* elements that the arrays have room for */
 	size_t most;       /* elements, in a counter for a lexicon */
 	uint64_t width;    /* the width of a counter for a share */

@@ -159,7 +159,7 @@ lsh_choose(double agree, int k, double recall, int *bands, int *rows)
 	{
 		if (lsh_collision_probability(agree, k / *rows, *rows) < recall)
 			continue;
-		/* With as many rows, the fewest bands give the fewest candidates. */
+		/* For a number of rows, the fewest bands give the fewest candidates. */
 		*bands = 1;
 		while (lsh_collision_probability(agree, *bands, *rows) < recall)
 			++*bands;

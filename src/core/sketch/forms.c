@@ -118,8 +118,8 @@ read_number(FormReader *reader, uint64_t least, uint64_t most, const char *expec
 }
 
 /*
- * May a value of a recipe version have this scheme?  A version later than RECIPE_VERSION
- * may have any.
+ * Returns whether a value of a recipe version may have this scheme.  A version later than
+ * RECIPE_VERSION may have any.
  */
 bool
 recipe_has_scheme(int version, SchemeId scheme)
@@ -151,7 +151,7 @@ read_recipe(FormReader *reader, uint8_t *version, SchemeId *scheme)
 	return read_char(reader, '/');
 }
 
-/* Reads nothing, at the end of the text. */
+/* Checks that the text ends here. */
 bool
 read_end(FormReader *reader)
 {
@@ -191,7 +191,7 @@ receive_bytes(FormReader *reader, void *bytes, size_t count)
 	return true;
 }
 
-/* Checks that the value is not cut before, and that one of this recipe version may have the scheme. */
+/* Checks that the value was not cut so far, and that its recipe version may have the scheme. */
 bool
 receive_recipe(FormReader *reader, int version, SchemeId scheme)
 {

@@ -34,10 +34,10 @@ extern void form_put_number(FormWriter *writer, uint64_t number, int bytes);
 typedef struct FormReader
 {
 	const char *at;    /* the place that is read next */
-	const char *input; /* all of it */
+	const char *input; /* all of the input */
 	const char *end;   /* the end of a binary value */
 	bool strict;       /* numbers have no leading zeros */
-	bool strange;      /* it does not begin as a value does */
+	bool strange;      /* the input does not begin as a value does */
 	bool cut;          /* a binary value has fewer bytes than it should */
 	bool shapeless;    /* there is no signature of this kind, k and b */
 	uint8_t kind;

@@ -9,7 +9,7 @@
  */
 #include "sketch/forms.h"
 
-/* May a lexicon of this recipe version weigh shingles of this scheme? */
+/* Returns whether a lexicon of a recipe version may weigh shingles of a scheme. */
 bool
 lexicon_weighs(int version, SchemeId scheme)
 {
@@ -17,7 +17,7 @@ lexicon_weighs(int version, SchemeId scheme)
 		(scheme_is_valid(scheme) && scheme_has_lexicons(scheme) && SCHEME_VARIANT(scheme) == 0);
 }
 
-/* Are keys ascending, and weights below WEIGHT_MAX? */
+/* Returns whether keys ascend, and weights are below WEIGHT_MAX. */
 bool
 lexicon_is_ordered(const LexiconParts *lexicon)
 {

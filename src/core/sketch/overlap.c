@@ -81,7 +81,7 @@ overlap_sizes(Measure measure, uint64_t x, double threshold, uint64_t *least, ui
 	}
 }
 
-/* A number that is looked up takes about this many steps for each time that it halves what it is sought in. */
+/* Looking up a number takes about this many steps for each halving of the array. */
 #define STEPS_PER_HALVING 2.2
 
 /*

@@ -92,10 +92,10 @@ overlap_one(void *state, size_t i, size_t j)
 	return 1;
 }
 
-/* If an array has this many times the rest of the other, these numbers are looked up in it. */
+/* If an array has this many times the numbers left in the other, those are looked up in it. */
 #define OVERLAP_FAR 8
 
-/* Returns the first place from `at` on whose number is not less than this: near ones are found soonest. */
+/* Returns the first place from `at` on not less than `number`; near places are found soonest. */
 OVERLAP_INLINE size_t
 overlap_find(const void *array, size_t at, size_t end, uint64_t number, OverlapKey key)
 {
@@ -166,7 +166,7 @@ overlap_merge(Overlap *o, size_t steps, OverlapKey key, OverlapPart part, void *
 	return sum;
 }
 
-/* Does at most `steps` steps through the arrays, in which the rest of them is compared unless it is long. */
+/* Takes at most `steps` steps through both arrays, by lookups if far more is left of one. */
 OVERLAP_INLINE uint64_t
 overlap_some(Overlap *o, size_t steps, OverlapKey key, OverlapPart part, void *state)
 {
@@ -201,12 +201,12 @@ overlap_sum(Overlap *o, OverlapKey key, OverlapPart part, void *state)
 	return sum;
 }
 
-/* A walk that may end early looks this many steps later whether it does. */
+/* A walk that may end early goes on for this many steps more before it looks whether it can. */
 #define OVERLAP_STEPS 16
 
 /*
  * Returns how many numbers both arrays have from here on; or a number less than needed, as soon as
- * what remains is not enough.  A step lowers by one at most what they can share.
+ * what remains is not enough.  A step lowers what they can share by at most one.
  */
 OVERLAP_INLINE uint64_t
 overlap_count(Overlap *o, uint64_t needed, OverlapKey key)

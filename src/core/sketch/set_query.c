@@ -34,8 +34,8 @@ set_bitmap(const uint64_t *element, uint32_t count)
 }
 
 /*
- * Returns the probability that bitmaps let two sets of these sizes pass that share nothing, where
- * they need `needed` elements: that few enough bits differ, whose number is about normal.
+ * Returns the probability that the bitmaps of two sets of these sizes, which share nothing, do not
+ * show that they share less than `needed`.  The number of bits that differ is about normal.
  */
 double
 bitmap_passes(double nx, double ny, double needed)

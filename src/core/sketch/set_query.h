@@ -16,7 +16,7 @@ typedef struct SetBitmap
 	uint64_t word[BITMAP_BITS / 64];
 } SetBitmap;
 
-/* The sets Y whose measure is at least the threshold; of threshold 0: all. */
+/* The sets Y whose measure is at least the threshold; for threshold 0 all sets. */
 typedef struct SetQuery
 {
 	Measure measure; /* the measure of the query and the set */

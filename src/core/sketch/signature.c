@@ -55,8 +55,8 @@ signature_write(void *value, const SignatureHeader *header, uint32_t cardinality
 }
 
 /*
- * Completes a minhash by the sketch of a set of `count` elements, in symbols of 32 bits.  The
- * symbols, which are zero, become its own.
+ * Completes a minhash by the sketch of a set of `count` elements, in symbols of 32 bits.  It
+ * points to `symbols`, which are zero before.
  */
 void
 signature_of_sketch(Signature *signature, const uint32_t *full, uint64_t count, uint8_t *symbols)
@@ -114,7 +114,7 @@ simhash_of_text(const SignatureMaker *maker, const char *utf8, size_t length, Si
 	simhash_finish(&builder, symbols);
 }
 
-/* Returns the signature of a text.  The symbols become its own. */
+/* Returns the signature of a text, which points to `symbols`. */
 Signature
 signature_of_text(const SignatureMaker *maker, const char *utf8, size_t length, uint8_t *symbols)
 {

@@ -68,7 +68,7 @@ signature_read(const void *value)
 	return signature;
 }
 
-/* Is it a signature of the empty set? */
+/* Returns whether the set is empty. */
 static inline bool
 signature_is_empty(const Signature *signature)
 {
@@ -126,7 +126,7 @@ extern Signature signature_of_text(const SignatureMaker *maker, const char *utf8
 
 #define SIGNATURE_SAME_FLAGS (SIGNATURE_LOG_B | SIGNATURE_MINHASH | SIGNATURE_SET)
 
-/* Have two signatures the same shape, scheme and recipe version? */
+/* Returns whether two signatures have one shape, scheme and recipe version. */
 static inline bool
 signature_comparable(const SignatureHeader *x, const SignatureHeader *y)
 {

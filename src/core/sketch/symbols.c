@@ -412,7 +412,7 @@ distances_of_bytes_neon(const uint8_t *x, const uint8_t *first, size_t stride, i
 
 #define DISTANCE_VARIANTS(X) CPU_PLAIN(X) CPU_POPCNT(X) CPU_AVX512(X) CPU_NEON(X)
 
-/* Does something with a width as a constant, so that the compiler unrolls its loop. */
+/* Runs a statement with a width as a constant, so that the compiler unrolls its loop. */
 #define WITH_WIDTH(constant, statement) \
 	{ \
 		const int width = (constant); \

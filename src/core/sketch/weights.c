@@ -23,10 +23,10 @@ weight_of_count(uint32_t count, uint64_t documents, double share)
 	return (uint8_t) floor(WEIGHT_MAX * idf + 0.5);
 }
 
-/* The bits of a key that are its bucket, at most. */
+/* The most bits of a key that are its bucket. */
 #define BUCKET_BITS_MAX 20
 
-/* Makes a lexicon of arrays, which must stay as long as it does. */
+/* Makes a lexicon of arrays, which it does not copy. */
 void
 weights_begin(Weights *weights, const uint32_t *key, const uint8_t *weight, uint32_t count)
 {
@@ -116,7 +116,7 @@ further_copy(uint64_t mixed, uint32_t copy)
 	return mixed + copy * UINT64_C(0x9E3779B97F4A7C15);
 }
 
-/* Reports an error if these are too many copies. */
+/* Reports an error for too many copies. */
 static inline void
 check_copies(uint64_t count)
 {

@@ -18,7 +18,7 @@
 /* The greatest weight that a lexicon gives, and the weight of elements that it does not have. */
 #define WEIGHT_MAX 15
 
-/* As many documents may be near-duplicates of each other; what more of them share may be a form. */
+/* Up to this many documents may be near-duplicates; what more of them share may be a form. */
 #define FORM_DOCUMENTS 20
 
 /* Returns the key of an element, given as its mix64, in a lexicon. */

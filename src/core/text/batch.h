@@ -11,7 +11,7 @@
 #define BATCH_BYTES 4096
 #define BATCH_EDGES 4096
 
-/* The most that a step, a block and a piece, adds. */
+/* The most that a step adds, which is a block and a piece. */
 #define STEP_BYTES (ASCII_BLOCK + PIECE_RESULT_MAX * 4)
 #define STEP_EDGES (2 * ASCII_BLOCK + PIECE_RESULT_MAX * 2)
 
@@ -28,7 +28,7 @@ typedef struct Batch
 	uint32_t edges; /* odd while a unit is open */
 	bool alone;     /* the open token is one character and its marks */
 	const uint8_t *source;
-	SourceRange *place; /* the place of each of bytes; NULL: nobody asks */
+	SourceRange *place; /* the place of each byte; NULL: not noted */
 	uint32_t edge[BATCH_EDGES + STEP_EDGES];
 } Batch;
 

@@ -18,7 +18,7 @@ put_character(Batch *c, uint32_t character)
 	c->fill += utf8_encode(character, c->bytes + c->fill);
 }
 
-/* Adds the piece at in, and returns how many bytes it has. */
+/* Adds the piece at `in`, and returns how many bytes it has. */
 static size_t
 put_piece(Batch *c, const uint8_t *in, size_t length)
 {

@@ -27,7 +27,7 @@ typedef enum CharClass
  */
 #define CHAR_STABLE 4
 
-/* Assigned in Unicode 13.0.  Any other is a separator, and is not normalised. */
+/* Assigned in Unicode 13.0.  Other characters are separators, and not normalised. */
 #define CHAR_ASSIGNED 8
 
 /* Default_Ignorable_Code_Point: removed, as by NFKC_Casefold. */
@@ -66,12 +66,12 @@ char_info(uint32_t code_point)
 
 /*
  * Normalises (NFKC with case folding, without ignorable characters) the first piece of
- * [in, in + length), length > 0, into result[PIECE_RESULT_MAX], and returns how many bytes
- * it has, at least 1.
+ * [in, in + length), length > 0, into result[PIECE_RESULT_MAX], and returns the bytes of the
+ * piece, at least 1.
  *
  * A piece is a character and those after it that may interact with it: it ends before the
  * next ASCII, stable, unassigned or invalid character.  After PIECE_SOURCE_MAX characters
- * it ends before the last boundary, or there if there is none.  An ASCII character may
+ * it ends before the last boundary, or after them if there is none.  An ASCII character may
  * start a piece, since a mark may follow it.  An unassigned or invalid character is a
  * piece of its own, with the result ' '.
  */

@@ -121,7 +121,7 @@ after_digits(const char *at, const char *end, int least, int most)
 	return count >= least && count <= most ? at : NULL;
 }
 
-/* Finds one of some characters; sets *which to it. */
+/* Finds one of the characters `allowed`; sets *which to it. */
 static const char *
 after_any(const char *at, const char *end, const char *allowed, char *which)
 {

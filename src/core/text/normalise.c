@@ -24,7 +24,7 @@ info_of(uint32_t code_point)
 }
 
 /*
- * Returns the length of the piece at in, whose first character has `first` bytes.  If there
+ * Returns the length of the piece at `in`, whose first character has `first` bytes.  If there
  * are too many characters, it ends before the last boundary among them, so only a very
  * long run of marks is ever cut.
  */
@@ -52,7 +52,7 @@ piece_length(const uint8_t *in, size_t length, size_t first)
 }
 
 /*
- * Returns the length of the shortest piece at in: one that ends before the next boundary, or
+ * Returns the length of the shortest piece at `in`: one that ends before the next boundary, or
  * after PIECE_SOURCE_MAX characters.
  */
 size_t

@@ -52,7 +52,7 @@ roll(Shingler *s)
 	const uint64_t *arriving = s->unit + s->width;
 	uint64_t hash[UNITS_MAX];
 	uint64_t window = s->window;
-	/* So many of the units that wait end a window that is not full. */
+	/* Windows that end at the first `missing` units that wait are not full. */
 	uint64_t missing = s->units < s->width - 1 ? s->width - 1 - s->units : 0;
 	uint32_t incomplete = (uint32_t) Min(missing, s->fill);
 	uint32_t count = s->fill - incomplete;
@@ -81,7 +81,7 @@ shingle_add_unit(Shingler *s, uint64_t hash)
 		roll(s);
 }
 
-/* Hashes a token whose length is known to lie between two, which spares XXH3 its branches. */
+/* Hashes a token of `least` to `most` bytes: constants, which spare XXH3 its branches. */
 static inline __attribute__((always_inline)) uint64_t
 hash_between(const TokenBatch *batch, size_t i, size_t least, size_t most)
 {

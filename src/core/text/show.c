@@ -3,8 +3,8 @@
  *
  * The hashes are what shingle_text() makes, in its order.  A window moves over the normalised
  * tokens, separated by single spaces, and shows the text of each hash.  A distinct shingle
- * takes about 40 bytes, however long and frequent it is, since its text is a place in that
- * of all tokens.
+ * takes about 40 bytes, however long and frequent it is, since its text is a place in the
+ * text of all tokens.
  */
 #include "text/internal.h"
 

@@ -35,7 +35,7 @@ typedef struct TokenBatch
 	const uint8_t *bytes;
 	const uint32_t *edge;
 	size_t count;
-	const SourceRange *place; /* the place of each of bytes; NULL unless they are asked for */
+	const SourceRange *place; /* the place of each byte; NULL unless asked for */
 } TokenBatch;
 
 #define TOKEN_SLACK 64
@@ -113,7 +113,7 @@ scheme_lexicon(SchemeId id)
 	return scheme_has_lexicons(id) ? SCHEME_VARIANT(id) : 0;
 }
 
-/* Returns whether the frequencies of a set are weights: a signature is one of all copies. */
+/* Returns whether the frequencies of a set are weights, so that a signature is of all copies. */
 static inline bool
 scheme_is_weighted(SchemeId id)
 {

@@ -105,7 +105,7 @@ put_normalised(Batch *t, const uint32_t *characters, int count)
 	}
 }
 
-/* Normalises the piece at in and adds it; returns how many bytes it has. */
+/* Normalises the piece at `in` and adds it; returns how many bytes it has. */
 static size_t
 token_put_piece(Batch *t, const uint8_t *in, size_t length)
 {
@@ -121,7 +121,7 @@ token_put_piece(Batch *t, const uint8_t *in, size_t length)
 	return taken;
 }
 
-/* Characters below this, capital and accented letters, are kept, and those from U+FF00 to U+FFFF. */
+/* Normal forms are kept of characters below this, such as accented letters, and of U+FF00 to U+FFFF. */
 #define KEPT_LETTERS 0x800
 #define KEPT_FORMS (KEPT_LETTERS + 0x100)
 
@@ -137,7 +137,7 @@ kept_place(uint32_t code_point)
 /*
  * Does the same as put_piece for a character of `length` bytes that is a piece by itself.  Capital
  * and accented letters, and the wide punctuation of Chinese and Japanese, are frequent and few, so
- * their normal forms are kept: one or two characters, the first in the low half; 0 is not known
+ * their normal forms are kept: one or two characters, the first in the low half; 0: not known
  * yet.  Threads may share them.
  */
 static inline void
@@ -201,7 +201,7 @@ untake_ascii(Batch *t)
 }
 
 /*
- * Returns whether the character at in belongs to a run of characters that are not ASCII.  A
+ * Returns whether the character at `in` belongs to a run of characters that are not ASCII.  A
  * single ASCII separator inside the run, such as the space between two words, does too: a block
  * for it would make Korean a fifth slower.
  */
@@ -213,7 +213,7 @@ is_in_run(Decoded here, const uint8_t *in, const uint8_t *end)
 	return CHAR_CLASS(here.info) == CHAR_SEPARATOR && end - in > 1 && in[1] >= 0x80;
 }
 
-/* What a batch and its source are at; take_stable() keeps it in registers. */
+/* What changes of a batch and its source; take_stable() keeps it in registers. */
 typedef struct Progress
 {
 	const uint8_t *in;
@@ -223,7 +223,7 @@ typedef struct Progress
 } Progress;
 
 /*
- * Takes the characters of a run, from *here at in, that normalisation leaves as they are, and
+ * Takes the characters of a run, from *here at `in`, that normalisation leaves as they are, and
  * ASCII separators among them.  Returns the place after them, and sets *here to what follows.
  * `placed` is a constant of each caller, which saves the loop a branch.
  */
@@ -277,7 +277,7 @@ take_stable(Batch *t, const uint8_t *in, const uint8_t *end, Decoded *here, cons
 
 /*
  * Takes a run of characters that are not ASCII, and returns the place after it.  after_word
- * says that the byte before in is a letter or digit, which was taken, and with which a mark
+ * says that the byte before `in` is a letter or digit, which was taken, and with which a mark
  * may compose.
  */
 static inline __attribute__((always_inline)) const uint8_t *
@@ -332,7 +332,7 @@ take_placed_characters(Batch *t, const uint8_t *in, const uint8_t *end, bool aft
 	return take_any_characters(t, in, end, after_word, true);
 }
 
-/* Takes the block at in, of n <= 64 bytes; returns the place after what it has taken. */
+/* Takes the block at `in`, of n <= 64 bytes; returns the place after what it has taken. */
 static inline const uint8_t *
 take_block(Batch *t, const uint8_t *in, const uint8_t *end, int n)
 {

@@ -25,7 +25,7 @@ sequence_length(uint8_t lead)
 	return lead < 0xF5 ? 4 : 0;
 }
 
-/* Returns whether a code point is no surrogate, is in Unicode, and needs that number of bytes. */
+/* Returns whether a code point is no surrogate, is in Unicode, and needs `bytes` bytes. */
 static inline bool
 is_proper(uint32_t code_point, int bytes)
 {

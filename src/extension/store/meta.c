@@ -25,7 +25,7 @@ shape_is_valid(const IndexMeta *meta)
 		documents_per_page(meta_stride(meta)) > 0;
 }
 
-/* A tail holds documents of the index's stride, or NULLs from before the first signature. */
+/* Returns whether a tail has the index's stride, or that of NULLs before the first signature. */
 static bool
 tail_is_valid(const IndexMeta *meta, const TailEntry *tail)
 {

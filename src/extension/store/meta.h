@@ -13,18 +13,18 @@
 
 typedef struct SegmentEntry
 {
-	uint32 stamp; /* never used again in this index */
+	uint32 stamp; /* its number, never used again in this index */
 	BlockNumber root;
 	uint32 documents; /* dead ones included */
-	uint32 grouped;   /* documents that had symbols and lived when the segment was written */
-	uint32 empty;     /* documents that were empty and lived then */
-	uint32 nulls;     /* documents that were NULL and lived then */
+	uint32 grouped;   /* documents with symbols that lived when the segment was written */
+	uint32 empty;     /* empty documents that lived when it was written */
+	uint32 nulls;     /* NULL documents that lived when it was written */
 	uint32 groups;
 	uint32 dead;
 	uint32 document_pages;
 	uint32 other_pages;
 	uint32 first_stamp; /* the least stamp of its pages of documents */
-	uint32 last_stamp;  /* the greatest stamp of these */
+	uint32 last_stamp;  /* the greatest stamp of its pages of documents */
 	float own_length;   /* see SegmentStats */
 	float near_length;  /* see SegmentStats, or the mean size of sets */
 } SegmentEntry;

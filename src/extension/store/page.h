@@ -45,7 +45,7 @@ typedef struct PageInfo
 {
 	uint32 stamp;      /* segment or tail that the page belongs to */
 	BlockNumber next;  /* next page of a chain */
-	BlockNumber block; /* the page's own, by which a page in another's place is noticed */
+	BlockNumber block; /* the page's own block, which shows a page in another's place */
 	uint32 reserved;
 	uint16 count; /* number of entries in use */
 	uint16 kind;
@@ -93,7 +93,7 @@ extern int64 pages_read_in(void);
 #define TID_EMPTY 0x2000
 #define TID_FLAGS 0xE000
 
-/* A mark beside the flags: a scan has found the row dead to all transactions, and vacuum not yet. */
+/* A mark beside the flags: a scan has found the row dead to all transactions; vacuum has not. */
 #define TID_KILLED 0x1000
 
 /* Returns how many keys the documents of an index have: all columns but one, the signature. */

@@ -3,15 +3,15 @@
  */
 #include "store/segment_read.h"
 
-/* So many pages weigh as much as all that were visited before. */
+/* This many pages weigh as much as all that were visited before. */
 #define PAGES_TO_LEARN 64.0
 
-/* The time of a search tells that of reading if so large a part of its pages was read in. */
+/* The time of a search tells that of reading if this part of its pages, or more, was read in. */
 #define READ_PART 0.25
 
 /*
- * Nanoseconds to read in and verify a page that the kernel has, as long as no search tells
- * more.
+ * Nanoseconds to read in and verify a page that the kernel has, until a search has measured
+ * them.
  */
 #define READ_NS_USUAL 10000.0
 
@@ -45,7 +45,7 @@ segment_stats(const Segment *segment)
 						  .page_ns = price->share * read_ns};
 }
 
-/* A page in a buffer takes about as much, so a lower price of reading changes no plan. */
+/* A page in a buffer takes about this time, so a lower price of reading changes no plan. */
 #define PAGE_NS_LEAST 100.0
 
 /* Returns whether a plan is made for about the same price of a page. */

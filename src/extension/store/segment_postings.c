@@ -84,7 +84,7 @@ postings_on_page(Relation index, Buffer buffer, uint32 first, uint32 bucket)
 	return (PostingCode){.code = (uint8_t *) contents + codes + from, .bytes = to - from};
 }
 
-/* Returns a guess of the same without a lock, as offsets on the page: for prefetching only. */
+/* Guesses without a lock at which offsets of a page a bucket's code is, for prefetching only. */
 void
 postings_guess(Page page, uint32 first, uint32 bucket, Size *from, Size *to)
 {

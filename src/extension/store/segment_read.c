@@ -352,7 +352,7 @@ cache_alloc(Segment *s, Size bytes)
 	return MemoryContextAllocZero(GetMemoryChunkContext(s), bytes);
 }
 
-/* Returns for how many pages a map remembers the buffers, or it and the maps that share this. */
+/* Returns for how many pages a map, or all maps that share `recent` with it, remember buffers. */
 static uint32
 recent_slots(const Segment *s, const CachedMap *map)
 {
@@ -434,7 +434,7 @@ segment_documents(Relation index, Segment *segment, uint32 page)
 	return buffer;
 }
 
-/* Pins and share-locks a page of elements of sets, by its number; as segment_documents. */
+/* Pins and share-locks a page of elements of sets, by its number, as segment_documents() does. */
 Buffer
 segment_elements(Relation index, Segment *segment, uint32 page)
 {
@@ -586,7 +586,7 @@ segment_goes_on(Relation index, Segment *segment, uint32 number, PostingPlace *p
 	return segment_next(index, segment, place);
 }
 
-/* Pins and share-locks a page of postings; as segment_documents. */
+/* Pins and share-locks a page of postings, as segment_documents() does. */
 Buffer
 segment_postings(Relation index, Segment *segment, const PostingPlace *place)
 {

@@ -24,7 +24,7 @@ typedef struct CachedMap
 	float slots_per_bucket;
 	MapColumn number; /* see map_number() */
 	MapColumn block;
-	Buffer *recent; /* the buffers where the pages were last; other maps may have it, too */
+	Buffer *recent; /* the buffers where the pages were last; other maps may share them */
 } CachedMap;
 
 /* Returns the number that the line of a column has in the place of an entry. */
@@ -106,7 +106,7 @@ typedef struct Segment
 	uint64 identity; /* the identity of the index */
 	uint32 stamp;    /* the stamp of the segment */
 	bool sets;       /* documents are sets, ordered by size; maps have the size of a page's first */
-	bool replaced;   /* maintenance has replaced it: what was read of it is not all */
+	bool replaced;   /* maintenance has replaced it; what was read is incomplete */
 	BlockNumber root_block;
 	SegmentRoot root;
 	Grouping grouping;

@@ -224,7 +224,7 @@ put_documents(GroupSort *sort, const uint32 *bucket, uint32 first, uint32 end)
 	}
 }
 
-/* Sorts one of these groups: sets offset and document; false as group_sort_read. */
+/* Sorts a group that was read: sets offset and document; false as group_sort_read(). */
 bool
 group_sort_run(GroupSort *sort, int group)
 {

@@ -16,12 +16,12 @@ typedef struct GroupSort
 	int first;                /* the first of the groups whose buckets are read */
 	int count;                /* the number of these groups */
 	uint32 from;              /* the first bucket of the first group that is read */
-	uint32 end;               /* the bucket behind the last of it; of other groups, all are read */
+	uint32 end;               /* the bucket behind the last of that group; others are read whole */
 	uint32 *bucket;           /* the buckets of each document in these groups */
 	uint32 *offset;           /* the place of each bucket of the group sorted last, and the end */
 	uint32 *document;         /* the documents of the group sorted last, in the order of buckets */
 	struct SetPostings *sets; /* the postings of each of these groups of sets; else NULL */
-	Size room; /* postings that memory suffices for, of sets: in each of these groups */
+	Size room; /* postings that memory suffices for; of sets, in each of these groups */
 } GroupSort;
 
 /* Returns the first bucket of a group that is read. */

@@ -53,8 +53,8 @@ fits(Relation index, const SignatureHeader *shape, uint32 documents, Size memory
 }
 
 /*
- * Returns the most documents that a new segment may have, so that they can be sorted in so
- * much memory, or in a megabyte if that is more.
+ * Returns the most documents that a new segment may have, so that they can be sorted in `memory`
+ * bytes, or in a megabyte if that is more.
  */
 uint32
 segment_documents_max(Relation index, const SignatureHeader *shape, Size memory)
@@ -119,7 +119,7 @@ map_flush(MapWriter *maps)
 	return entry;
 }
 
-/* Adds an entry, and writes the map if it is full.  Returns as map_flush. */
+/* Adds an entry, and writes the map if it is full.  Returns what map_flush() does. */
 static MapEntry
 map_add(MapWriter *maps, MapEntry entry)
 {

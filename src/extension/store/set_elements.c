@@ -14,7 +14,7 @@ kept_release(KeptPage *kept)
 	kept->buffer = InvalidBuffer;
 }
 
-/* Share-locks the page that was kept, if that is the one and still belongs to the source. */
+/* Share-locks the page that was kept, if it is `page` and still belongs to the source. */
 static bool
 lock_kept(const ElementSource *source, uint32 page)
 {

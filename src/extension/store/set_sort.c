@@ -287,7 +287,7 @@ set_sort_read(GroupSort *sort)
 
 /* ---- Sorting ------------------------------------------------------------ */
 
-/* Sorts one of these groups: sets offset and document; false as set_sort_read. */
+/* Sorts a group that was read: sets offset and document; false as set_sort_read(). */
 bool
 set_sort_run(GroupSort *sort, int group)
 {
