@@ -1,7 +1,7 @@
 -- What the procedures share: which rows they mean, and what stands in their way.
 --
--- A body sees the names of pg_catalog, and after them those of the session's temporary tables, which
--- it calls pg_temp.  All ids are compared as their texts.
+-- A body finds names in pg_catalog, and after that in pg_temp, whose tables it qualifies.  All ids
+-- are compared as their texts.
 
 CREATE TYPE neardup_rows AS (
 	shown pg_catalog.text,         -- the name of the relation, to be printed

@@ -168,7 +168,7 @@ END $$;
 COMMENT ON PROCEDURE neardup_review_pair(neardup_review, neardup_review_pair, pg_catalog.text, boolean) IS
 	'a part of neardup_review_page(): a pair';
 
--- What is above the pairs: the counts, and a histogram of 20 bars and that of equal signatures.
+-- What is above the pairs: the counts, and a histogram of 20 bars and one of equal signatures.
 CREATE PROCEDURE neardup_review_top(review neardup_review, subtitle pg_catalog.text, signed bigint, pairs bigint, equal bigint, shown bigint, bins bigint[], shown_bins boolean[], exact boolean,
 		given boolean, INOUT html pg_catalog.text)
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$

@@ -107,7 +107,7 @@ typedef char CompatMessageBytes;
 #define compat_array_length(root, array) estimate_array_length(array)
 #endif
 
-/* Completes a description of rows; since 19 that has to be said. */
+/* Completes a description of rows; since 19 that takes a call. */
 #if PG_VERSION_NUM >= 190000
 #define compat_finish_row_type(desc) TupleDescFinalize(desc)
 #else
@@ -194,10 +194,10 @@ compat_raise_usage(Buffer buffer)
 #define compat_test_old_snapshot(snapshot, relation, page) ((void) (snapshot))
 #endif
 
-/* Is the format of generic WAL known to be fragments (offset, length, bytes), as since 9.6? */
+/* Whether generic WAL is known to have fragments (offset, length, bytes), as since 9.6. */
 #define COMPAT_GENERIC_FRAGMENTS (PG_VERSION_NUM < 200000)
 
-/* Extends a relation to that many blocks; the new ones are zero. */
+/* Extends a relation to `blocks` blocks; the new ones are zero. */
 static inline void
 compat_extend_to(Relation relation, BlockNumber blocks)
 {
@@ -248,8 +248,8 @@ compat_build_workers(Relation heap, Relation index, IndexInfo *info)
 #endif
 
 /*
- * Returns the description of an access method as its handler does: since 19 itself, which must
- * last as long as the server; before, a copy, which the caller frees.
+ * Returns the description of an access method as its handler does: since 19 `am` itself, which
+ * must last as long as the server; before, a copy, which the caller frees.
  */
 static inline Datum
 compat_access_method(const IndexAmRoutine *am)
@@ -338,7 +338,7 @@ compat_backend_status(int place)
 #define compat_open_shared_file(files, name) BufFileOpenShared(files, name, O_RDONLY)
 #endif
 
-/* Is a role the owner of a table or a member of the owner? */
+/* Returns whether a role is the owner of a table or a member of the owner. */
 static inline bool
 compat_owns_table(Oid table, Oid role)
 {
@@ -349,7 +349,7 @@ compat_owns_table(Oid table, Oid role)
 #endif
 }
 
-/* Has a role the privilege MAINTAIN on a table?  It came in 17. */
+/* Returns whether a role has the privilege MAINTAIN on a table, new in 17. */
 static inline bool
 compat_may_maintain(Oid table, Oid role)
 {

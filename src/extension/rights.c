@@ -50,7 +50,7 @@ act_end(const Acting *acting)
 
 /* ---- Privileges of the current user --------------------------------------- */
 
-/* Is the user the owner of a table, a member of the owner or a superuser? */
+/* Returns whether the user is the owner of a table, a member of the owner or a superuser. */
 bool
 role_owns(Oid table)
 {
@@ -58,9 +58,9 @@ role_owns(Oid table)
 }
 
 /*
- * May code of a table's owner run as the owner, in this session with its temporary schema?
- * In a function that is SECURITY DEFINER the role that called it must have the owner's
- * rights too.
+ * Returns whether code of a table's owner may run as the owner, in this session with its
+ * temporary schema.  In a function that is SECURITY DEFINER the role that called it must have
+ * the owner's rights, too.
  */
 bool
 session_owns(Oid table)
@@ -68,7 +68,7 @@ session_owns(Oid table)
 	return role_owns(table) && compat_owns_table(table, GetOuterUserId());
 }
 
-/* May the user have a table read and checked, which shows none of its rows? */
+/* Returns whether the user may have a table read and checked, which shows none of its rows. */
 bool
 role_may_check(Oid table)
 {
@@ -76,14 +76,14 @@ role_may_check(Oid table)
 		has_privs_of_role(GetUserId(), ROLE_PG_STAT_SCAN_TABLES);
 }
 
-/* May the user see the size of a table? */
+/* Returns whether the user may see the size of a table. */
 bool
 role_may_count(Oid table)
 {
 	return role_may_check(table) || has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS);
 }
 
-/* May the user read a column of all rows of a table?  0 is the whole table. */
+/* Returns whether the user may read a column of all rows of a table; 0 is the whole table. */
 bool
 role_may_read(Oid table, AttrNumber column)
 {
@@ -91,7 +91,7 @@ role_may_read(Oid table, AttrNumber column)
 		role_may_select(table, column);
 }
 
-/* May the user read a column of the rows of a table that he sees?  0 is the whole table. */
+/* Returns whether the user may read a column of rows that policies show; 0 is the whole table. */
 bool
 role_may_select(Oid table, AttrNumber column)
 {
@@ -100,7 +100,7 @@ role_may_select(Oid table, AttrNumber column)
 		 pg_attribute_aclcheck(table, column, GetUserId(), ACL_SELECT) == ACLCHECK_OK);
 }
 
-/* Does an ACL grant a privilege to PUBLIC or to a role that is not a member of the owner? */
+/* Returns whether an ACL grants a privilege to PUBLIC or a role that is no member of the owner. */
 static bool
 others_have(const Acl *acl, AclMode right, Oid owner)
 {
@@ -113,7 +113,7 @@ others_have(const Acl *acl, AclMode right, Oid owner)
 	return false;
 }
 
-/* May only superusers, the owner of a table and its members create triggers on it? */
+/* Returns whether only superusers, a table's owner and its members may create triggers on it. */
 bool
 owner_alone_makes_triggers(Relation table)
 {

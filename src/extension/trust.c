@@ -43,9 +43,9 @@ typedef struct Reach
 /* ---- The session --------------------------------------------------------------------- */
 
 /*
- * Could code that runs now get a superuser's rights?  After SET ROLE and SET SESSION
- * AUTHORIZATION it could take these back, and deferred triggers run when a function that is
- * SECURITY DEFINER has returned.
+ * Returns whether code that runs now could get a superuser's rights.  After SET ROLE and SET
+ * SESSION AUTHORIZATION it could take these back, and deferred triggers run when a function that
+ * is SECURITY DEFINER has returned.
  */
 static bool
 session_is_superuser(void)
@@ -54,7 +54,7 @@ session_is_superuser(void)
 		superuser_arg(GetSessionUserId()) || superuser_arg(GetAuthenticatedUserId());
 }
 
-/* May a role log in? */
+/* Returns whether a role may log in. */
 static bool
 may_log_in(Oid role)
 {
@@ -175,7 +175,7 @@ reach_by_inheritance(Reach *reached, Relation relation)
 
 /* ---- One relation ---------------------------------------------------------------------- */
 
-/* Has a relation triggers beside the triggers of foreign keys? */
+/* Returns whether a relation has triggers beside the triggers of foreign keys. */
 static bool
 has_triggers(Relation relation)
 {
@@ -187,7 +187,7 @@ has_triggers(Relation relation)
 	return false;
 }
 
-/* Does a relation run code, beside that of PostgreSQL, when its rows are read? */
+/* Returns whether reading a relation's rows runs code beside that of PostgreSQL. */
 static bool
 runs_code_for_readers(Relation relation)
 {
@@ -215,7 +215,7 @@ check_relation(Reach *reached, Relation relation)
 	reach_by_inheritance(reached, relation);
 }
 
-/* Has a kind of relation rows that are changed or read through it? */
+/* Returns whether rows are changed or read through a kind of relation. */
 static bool
 has_rows(char kind)
 {

@@ -138,7 +138,7 @@ sort_distribute(SortRun *run, size_t count, size_t size, SortKey key)
 		}
 }
 
-/* Sorts the next parts of a run up to one of many records; returns how many that has, 0 at the end. */
+/* Sorts the next parts of a run up to one of many records; returns their number, 0 at the end. */
 SORT_INLINE size_t
 sort_parts(SortRun *run, char **many, size_t size, SortKey key)
 {

@@ -122,8 +122,8 @@ table_grow(Table *table, size_t count)
 }
 
 /*
- * Returns the number of a key of 64 bits, a new one if it has none.  *keys are the keys by number, with
- * as much room as the table has, before and afterwards.
+ * Returns the number of a key of 64 bits, a new one if it has none.  *keys are the keys by number,
+ * with as much room as the table has, before and afterwards.
  */
 uint32_t
 table_number_key(Table *table, uint64_t key, uint64_t **keys)

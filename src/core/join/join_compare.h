@@ -19,7 +19,7 @@ typedef struct Sorted
 	const JoinSide *side;
 	uint32_t count;     /* the number of documents that are sorted */
 	bool sifted;        /* some documents are not sorted */
-	uint32_t *document; /* the numbers of the sorted documents, ascending; NULL: no side is sifted */
+	uint32_t *document; /* the numbers of sorted documents, ascending; NULL: no side is sifted */
 	uint32_t *bucket;   /* the bucket of each, and later the number of the bucket or half */
 	uint32_t *order;    /* document numbers in bucket order; NULL: all in turn */
 	uint32_t *offset;   /* the place of each bucket or half, and one end for each half */

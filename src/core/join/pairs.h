@@ -60,7 +60,7 @@ typedef struct PairOptions
 	double threshold; /* the threshold, above 0 and at most 1 */
 	double recall;    /* probability to find a pair of signatures at the threshold; 1: find all */
 	bool evidence;    /* sets that belong to the signatures decide which documents are similar */
-	double contained; /* if above 0, evidence finds a document similar to one before, or to a keeper,
+	double contained; /* evidence, if above 0: a document is similar to one before, or to a keeper,
 						 that has at least this share of it */
 	bool multiset;    /* compare sets as multisets */
 	Measure measure;

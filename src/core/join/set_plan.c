@@ -69,7 +69,7 @@ set_plan(const SetJoin *join, SetPlan *plan)
 	return true;
 }
 
-/* Lists the arrays of a plan, of which there are SET_ARRAYS; reads none of them. */
+/* Lists the six arrays of a plan; reads none of them. */
 void
 set_plan_arrays(const SetPlan *plan, PairArray *array)
 {

@@ -121,7 +121,7 @@ token_put_piece(Batch *t, const uint8_t *in, size_t length)
 	return taken;
 }
 
-/* Normal forms are kept of characters below this, such as accented letters, and of U+FF00 to U+FFFF. */
+/* Characters below this, accented letters among them, and U+FF00 to U+FFFF have kept forms. */
 #define KEPT_LETTERS 0x800
 #define KEPT_FORMS (KEPT_LETTERS + 0x100)
 

@@ -97,7 +97,7 @@ share_argument(FunctionCallInfo fcinfo, int n, const char *name)
 	return share;
 }
 
-/* Is argument n the same in all calls from this call site? */
+/* Returns whether argument n is the same in all calls from this call site. */
 bool
 is_constant_argument(const FmgrInfo *function, int n)
 {
@@ -109,7 +109,7 @@ is_constant_argument(const FmgrInfo *function, int n)
 	return list_length(arguments) > n && IsA(list_nth(arguments, n), Const);
 }
 
-/* Throws an error if an array, called by what it is of, has a NULL element. */
+/* Throws an error, which calls an array by its elements, if one is NULL. */
 void
 check_no_nulls(ArrayType *array, const char *elements)
 {

@@ -2,7 +2,7 @@
  * objects.c: types, functions and operators of this extension.
  *
  * An object is the extension's if it is a member of the extension of the function that asks, and
- * belongs to that function's owner.  The owner of a database may add members of his own.  A
+ * belongs to that function's owner.  The owner of a database may add members, too.  A
  * function of neardup_study asks for members of neardup.
  */
 #include "calls/objects.h"
@@ -93,7 +93,7 @@ core_schema(void)
 	return schema;
 }
 
-/* Is an extension that a function is of neardup_study? */
+/* Returns whether an extension, or InvalidOid, is neardup_study. */
 static bool
 is_study(Oid extension)
 {
@@ -111,7 +111,7 @@ extension_of(Oid function)
 	return is_study(extension) ? get_extension_oid("neardup", true) : extension;
 }
 
-/* Is an object of a catalog, or InvalidOid, one of the extension of a function? */
+/* Returns whether an object of a catalog, or InvalidOid, is of the extension of a function. */
 bool
 is_extension_object(Oid function, Oid catalog, Oid object)
 {
@@ -183,7 +183,7 @@ extension_operator(Oid function, const char *name, Oid left, Oid right)
 	return is_extension_object(function, OperatorRelationId, found) ? found : InvalidOid;
 }
 
-/* Is it minhash, simhash, bit or bigint? */
+/* Returns whether a type is minhash, simhash, bit or bigint. */
 bool
 is_signature_type(Oid function, Oid type)
 {

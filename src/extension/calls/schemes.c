@@ -13,8 +13,8 @@
 #include "calls/texts.h"
 
 /*
- * Adds a hint for the name of a scheme that does not exist.  Drivers send a number so, if they
- * do not know its type.
+ * Adds a hint for the name of a scheme that does not exist.  Drivers send a number as text if
+ * they do not know its type.
  */
 static int
 hint_at_scheme(const char *name)

@@ -135,7 +135,7 @@ begin_engine(Call *call)
 	pair->stats = &call->options->stats;
 }
 
-/* Are two rows of a call, of which one may be NO_ROW, judged ids that are compared? */
+/* Returns whether the rows of two judged ids, of which one may be NO_ROW, are compared. */
 static bool
 are_met(const Source *left, uint32 a, const Source *right, uint32 b)
 {
@@ -143,7 +143,7 @@ are_met(const Source *left, uint32 a, const Source *right, uint32 b)
 		rows_may_meet(left, left->judged_row[a], right, right->judged_row[b]);
 }
 
-/* Do the rows of a call have two judged ids, and are they compared? */
+/* Returns whether rows of a call that have two judged ids are compared. */
 static bool
 call_is_met(const void *state, uint32 a, uint32 b)
 {

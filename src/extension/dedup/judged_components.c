@@ -1,10 +1,9 @@
 /*
  * judged_components.c: connected components with units that are judged different.
  *
- * A component with two of them must be cut.  Its pairs are
- * taken from the most similar to the least, as a maximum spanning forest takes them, and a
- * pair of the forest that would bring two such units together is left out.  So each chain
- * between them is cut at its least similar pair.
+ * A component with two such units must be cut.  Its pairs are taken from the most similar to the
+ * least, as a maximum spanning forest takes them, and a pair of the forest that would bring two
+ * such units together is left out.  So each chain between them is cut at its least similar pair.
  */
 #include "dedup/dedup.h"
 
@@ -20,7 +19,7 @@ typedef struct Forest
 	const Clusters *clusters;
 	uint32 *parent; /* the parent of each row */
 	uint32 *ring;   /* a unit of each root's tree that is judged different, or NOT_JUDGED */
-	uint32 *next;   /* the next such unit of the tree, for each; the last one's is the first */
+	uint32 *next;   /* the next such unit of each unit's tree, in a ring */
 	Edge *edge;
 	size_t edges;
 	size_t room;

@@ -36,7 +36,7 @@ heads_of(const Clusters *clusters, const Source *source)
 	return head;
 }
 
-/* As Stars.waits asks: does a document consist of a row that has verdicts? */
+/* Stars.waits: returns whether a document consists of a row that has verdicts. */
 static bool
 is_judged(const Stars *stars, uint32 document)
 {
@@ -69,7 +69,7 @@ keeper_of_unit(const Clusters *clusters, uint32 unit)
 	return is_bound(clusters, unit) ? row : clusters->stars.keeper[row];
 }
 
-/* As Stars.is_allowed asks: is no row of a keeper's cluster judged different from the unit? */
+/* Stars.is_allowed: returns whether no row of a keeper's cluster is judged different from a unit. */
 static bool
 is_allowed(const Stars *stars, uint32 document, uint32 keeper)
 {

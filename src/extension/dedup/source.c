@@ -246,7 +246,7 @@ hint_signature(const Source *source, TupleDesc row_type)
 	return hint_columns(source);
 }
 
-/* Is a type minhash, simhash or shingles? */
+/* Returns whether a type is minhash, simhash or shingles. */
 static bool
 source_is_signature(const Source *source, Oid type)
 {
@@ -274,7 +274,7 @@ check_id_column(const Source *source, TupleDesc row_type)
 						 get_func_name(source->options->function), format_type_be(type))));
 }
 
-/* Is a column, below a domain, of a type? */
+/* Returns whether a column, below a domain, is of a type. */
 static bool
 has_type(TupleDesc row_type, int column, Oid type)
 {

@@ -27,7 +27,7 @@
 #define KEY_SHARED UINT64CONST(0x6E64000000000011)
 #define KEY_ARRAYS UINT64CONST(0x6E64000000000012) /* the first array's key */
 
-/* One worker for each such share of the join's cost, in nanoseconds. */
+/* The cost of a join, in nanoseconds, for each worker. */
 #define COST_OF_WORKER 2e7
 
 /* Bytes of shared memory beyond the arrays: queues, state of the transaction, SharedJoin. */
@@ -68,7 +68,7 @@ typedef struct SharedJoin
 typedef struct WorkerProcess
 {
 	SharedJoin *shared;
-	bool leads; /* it reports progress */
+	bool leads; /* the process reports progress */
 	int part;
 	BufFile *file; /* the file of the part under way; NULL: none */
 	JoinStats stats;
@@ -317,7 +317,7 @@ try_to_share(void *state)
 }
 
 /*
- * Returns whether there is so much shared memory.
+ * Returns whether there is enough shared memory.
  *
  * InitializeParallelDSM() raises an error if there is not, and containers often
  * have only 64 MB of it.  So a segment of that size is created first, in a

@@ -179,7 +179,7 @@ neardup_lexicon(PG_FUNCTION_ARGS)
 
 /* ---- Common shingles -------------------------------------------------------- */
 
-/* As few documents that share a shingle may be near-duplicates of each other. */
+/* Up to this many documents that share a shingle may be near-duplicates. */
 #define FEW 5
 
 /* A sample of the rows of a query. */
@@ -187,15 +187,15 @@ typedef struct Sampler
 {
 	Learner learner;
 	uint64 rows; /* rows of the query */
-	uint64 row;  /* the number of the last one received, from 1 */
+	uint64 row;  /* the number of the last row received, from 1 */
 	uint64 wanted;
 	uint64 chosen;
 } Sampler;
 
 /*
- * Is the next row in the sample?  Each is with the probability that is still wanted of the
- * rows that are left (Knuth, The Art of Computer Programming, volume 2, 3.4.2, algorithm
- * S).  The random numbers are always the same.
+ * Returns whether the next row is in the sample: with a probability of the rows still wanted to
+ * the rows left (Knuth, The Art of Computer Programming, volume 2, 3.4.2, algorithm S).  The
+ * random numbers are always the same.
  */
 static bool
 is_chosen(Sampler *sampler)

@@ -173,7 +173,7 @@ neardup_show_shingles_antecedents(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* Returns them in order of first occurrence in the first text. */
+/* Returns shared shingles in order of first occurrence in the first text. */
 PG_FUNCTION_INFO_V1(neardup_shared_shingles);
 Datum
 neardup_shared_shingles(PG_FUNCTION_ARGS)

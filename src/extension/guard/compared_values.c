@@ -31,14 +31,14 @@ guard_get(TupleTableSlot *row, const GuardColumn *column)
 	return value;
 }
 
-/* Are two values the same, to the byte? */
+/* Returns whether two values are the same, to the byte. */
 bool
 guard_is_same(const GuardColumn *column, Datum a, Datum b)
 {
 	return datum_image_eq(a, b, column->by_value, column->length);
 }
 
-/* Has a column the same bytes in two versions of a row? */
+/* Returns whether a column has the same bytes in two versions of a row. */
 bool
 guard_is_kept(const GuardColumn *column, TupleTableSlot *old, TupleTableSlot *new)
 {
@@ -48,7 +48,7 @@ guard_is_kept(const GuardColumn *column, TupleTableSlot *old, TupleTableSlot *ne
 	return a.isnull == b.isnull && (a.isnull || guard_is_same(column, a.value, b.value));
 }
 
-/* Are two values equal, by the default equality of their type? */
+/* Returns whether two values are equal, by the default equality of their type. */
 bool
 guard_is_equal(const GuardColumn *column, Datum a, Datum b)
 {
@@ -64,7 +64,7 @@ guard_copy(const GuardColumn *column, Datum value)
 	return datumCopy(value, column->by_value, column->length);
 }
 
-/* Is a boolean column true?  Without a column, it is not. */
+/* Returns whether a boolean column is true; false if there is no column. */
 bool
 guard_is_true(TupleTableSlot *row, AttrNumber column)
 {
@@ -125,7 +125,7 @@ guard_value(GuardCheck *check, Expr *expression, TupleTableSlot *row)
 	return value;
 }
 
-/* Does a row satisfy a condition? */
+/* Returns whether a row satisfies a condition. */
 bool
 guard_holds(GuardCheck *check, const List *condition, TupleTableSlot *row)
 {
@@ -136,7 +136,7 @@ guard_holds(GuardCheck *check, const List *condition, TupleTableSlot *row)
 
 /* ---- The new row --------------------------------------------------------------------- */
 
-/* Were all columns that the signature is made of left as they were? */
+/* Returns whether all columns that the signature is made of are as they were. */
 static bool
 are_sources_kept(const GuardCheck *check)
 {
@@ -206,7 +206,7 @@ guard_begin_search(GuardCheck *check)
 	return read_values(check, check->row, &check->values);
 }
 
-/* Is the new row compared by given values? */
+/* Returns whether the new row is compared by the given values. */
 bool
 guard_has_values(const GuardCheck *check, const GuardValues *values)
 {
@@ -218,7 +218,7 @@ guard_has_values(const GuardCheck *check, const GuardValues *values)
 	return guard_is_same(&place->value, check->values.signature, values->signature);
 }
 
-/* Was an old version of a row compared, by the same values as the new one is? */
+/* Returns whether an old version of a row was compared, by the values of the new one. */
 bool
 guard_compares_alike(GuardCheck *check, TupleTableSlot *old)
 {

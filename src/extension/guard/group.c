@@ -11,7 +11,7 @@
  * A row is placed among the leaders that are there.  So the groups are the stars of
  * neardup_clusters(), with "nearest", of the rows in the order in which they were placed last.
  *
- * Who places a row holds a lock until the transaction ends: two rows that are placed at the same
+ * A transaction that places a row holds a lock until it ends: two rows that are placed at the same
  * time are in no index yet, and a leader may go while a member comes.
  */
 #include "guard/guard.h"
@@ -24,7 +24,7 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
-/* A transaction that changes rows of many tenants takes at most that many locks. */
+/* A transaction that changes rows of many tenants takes at most this many locks. */
 #define LOCKS 1024
 
 /* Rows that are still to follow others, for verdicts. */
@@ -43,7 +43,7 @@ typedef struct Follower
 typedef struct Placement
 {
 	Oid guarded; /* the table, or InvalidOid if rows follow one that a user has placed */
-	bool all;    /* rows of all groups; else the rows of a group that is handed on: */
+	bool all;    /* rows of all groups; else the rows of `group`, which is handed on */
 	Datum group;
 	CommandId since;    /* rows made before this command are still to be placed, if all are */
 	MemoryContext last; /* the context of the row placed last */
@@ -97,7 +97,7 @@ lock_scope(const GuardCheck *check)
 
 /* ---- Rows --------------------------------------------------------------------------------- */
 
-/* Does a row lead a group? */
+/* Returns whether a row leads a group. */
 bool
 guard_leads(const GuardPlace *place, TupleTableSlot *row)
 {
@@ -114,7 +114,7 @@ placement_of(const GuardRule *rule)
 	return placement != NULL && placement->guarded == rule->side[0].table ? placement : NULL;
 }
 
-/* Is a row, made before all rows were to be placed again, still to be placed? */
+/* Returns whether a row, made before all rows were to be placed again, is still to be placed. */
 bool
 guard_is_to_be_placed(const GuardRule *rule, TupleTableSlot *row)
 {
@@ -127,7 +127,7 @@ guard_is_to_be_placed(const GuardRule *rule, TupleTableSlot *row)
 	return made == InvalidCommandId || made < now->since;
 }
 
-/* Were both versions of a row compared with the same others, by the same signature and key? */
+/* Returns whether both versions of a row have one signature and key, and one scope. */
 static bool
 is_same_row(GuardCheck *check, bool compared, TupleTableSlot *old)
 {
@@ -304,7 +304,7 @@ guard_place_again(GuardRule *rule, SPIPlanPtr plan, const GuardParameters *list,
 	run_placement(&now, rule, plan, list);
 }
 
-/* Lets rows follow one that has got or lost a group; within a statement of a guard, later. */
+/* Lets rows follow a row that has got or lost a group; within a statement of a guard, later. */
 static void
 follow_judged(GuardCheck *check, bool got, TupleTableSlot *row)
 {

@@ -31,21 +31,21 @@ column_of(const char *row, const char *column)
 	return psprintf("%s.%s", row, quote_identifier(column));
 }
 
-/* Returns that a row has a group. */
+/* Returns the condition that a row has a group. */
 static const char *
 in_group(const GuardRule *rule, const char *row, const char *group)
 {
 	return guard_equality(column_of(row, rule->group), guard_key_type(&rule->side[0]), group);
 }
 
-/* Returns that a row has a key. */
+/* Returns the condition that a row has a key. */
 static const char *
 has_key(const GuardRule *rule, const char *row, const char *key)
 {
 	return guard_equality(column_of(row, rule->side[0].name), guard_key_type(&rule->side[0]), key);
 }
 
-/* Returns that a row is one of those compared with each other, as conditions that begin with AND. */
+/* Returns the conditions, each after AND, that a row is of those compared with each other. */
 static const char *
 in_scope(const GuardRule *rule, const char *row)
 {
@@ -169,7 +169,7 @@ open_member_index(const GuardRule *rule, Relation table)
 	return NULL;
 }
 
-/* Is there an index of the groups of a table? */
+/* Returns whether there is an index of the groups of a table. */
 bool
 guard_has_member_index(const GuardRule *rule)
 {
@@ -227,7 +227,7 @@ set_group_keys(const GuardCheck *check, const GuardPlace *place, Relation index,
 	return keys;
 }
 
-/* Is a row equal to values in the columns of the option within? */
+/* Returns whether a row equals some values in the columns of the option within. */
 static bool
 is_in_scope(const GuardCheck *check, const GuardPlace *place, TupleTableSlot *row,
 			const Datum *scope)
@@ -244,8 +244,8 @@ is_in_scope(const GuardCheck *check, const GuardPlace *place, TupleTableSlot *ro
 }
 
 /*
- * Is there a row of a group in a table that does not lead it, and that no command of this
- * transaction from `since` on has made?
+ * Returns whether a table has a row of a group that does not lead it, and that no command of
+ * this transaction from `since` on has made.
  */
 static bool
 has_members(GuardCheck *check, Relation table, Datum group, const Datum *scope, CommandId since)
@@ -281,7 +281,7 @@ has_members(GuardCheck *check, Relation table, Datum group, const Datum *scope, 
 	return found;
 }
 
-/* Has any table that is searched such a row?  The parameters tell group and scope. */
+/* Returns whether any table that is searched has such a row of the parameters' group and scope. */
 static bool
 any_has_members(GuardCheck *check, const GuardParameters *list, CommandId since)
 {
@@ -345,7 +345,7 @@ guard_hand_on(GuardCheck *check, Datum key, CommandId since)
 
 /* ---- Verdicts ---------------------------------------------------------------------------------- */
 
-/* Is a value in a list, to the byte? */
+/* Returns whether a value is in a list, to the byte. */
 bool
 guard_is_among(const GuardColumn *column, Datum value, const Datum *list, int count)
 {
@@ -467,7 +467,7 @@ leader(const GuardRule *rule, const GuardSide *side)
 	return leader_of(rule, "$1");
 }
 
-/* Does a row lead a group, of those compared with the row of the check? */
+/* Returns whether a row that is compared with the row of the check leads a group. */
 bool
 guard_has_leader(GuardCheck *check, Datum group)
 {

@@ -167,7 +167,7 @@ keep_options(Guard *guard)
 	table_close(table, NoLock);
 }
 
-/* Is a trigger to be dropped: one of the guard of that name, or without a name, of that signature? */
+/* Returns whether a trigger is of a guard that is dropped: by its name, else by its signature. */
 static bool
 is_dropped(const Guard *guard, const Trigger *trigger, Relation table)
 {
@@ -344,7 +344,7 @@ find_trigger(const Guard *guard)
 	return found;
 }
 
-/* Did the guard group rows by other options?  Verdicts concern the rows that are placed next. */
+/* Returns whether the guard grouped rows by other options; verdicts concern rows placed later. */
 static bool
 regroups(const Guard *guard)
 {

@@ -60,7 +60,7 @@ typedef enum GuardAction
 typedef struct GuardWithin
 {
 	const char *name;
-	Interval *span; /* NULL: rows must be equal in it; else they lie at most so far apart */
+	Interval *span; /* how far apart rows may lie in it; NULL: rows must be equal */
 } GuardWithin;
 
 /* What the option unless names. */
@@ -98,7 +98,7 @@ typedef struct GuardSide
 	Oid key_index;
 	const char *name;  /* the column by which verdicts and groups name rows, or NULL */
 	SPIPlanPtr record; /* inserts a pair into the log; NULL: not yet prepared */
-	SPIPlanPtr judged; /* looks for a verdict on a pair; the same */
+	SPIPlanPtr judged; /* looks for a verdict on a pair; or NULL */
 } GuardSide;
 
 /* A column of a table, or an expression. */
@@ -122,7 +122,7 @@ typedef struct GuardPlace
 	List *condition;     /* the condition on a row, with implicit AND; NIL: none */
 	AttrNumber unless;   /* a boolean column, or InvalidAttrNumber */
 	GuardColumn *within; /* the columns of the option within */
-	int *key;            /* the columns of the index that they are; 0: none */
+	int *key;            /* the columns of the index with these; 0: none */
 	Node *generation;    /* the expression of a generated column that is the signature, or NULL */
 	Bitmapset *sources;  /* columns that the signature is made of, from FirstLowInvalid... on */
 
@@ -152,12 +152,12 @@ struct GuardRule
 	const char *group; /* the column of groups, or NULL */
 	List *show;        /* names of columns */
 	GuardSide side[2]; /* the guarded table, and the other one, which may be InvalidOid */
-	bool asks_right;   /* who writes a row must have the right to read the other table */
+	bool asks_right;   /* users who write rows must have the right to read the other table */
 	HTAB *place;
 	SPIPlanPtr hand_on; /* places the members of a group again; NULL: not yet prepared */
-	SPIPlanPtr bound;   /* finds the groups of rows that are judged; the same */
-	SPIPlanPtr follow;  /* places rows that are judged the same again; the same */
-	SPIPlanPtr leader;  /* finds the leader of a group; the same */
+	SPIPlanPtr bound;   /* finds the groups of rows that are judged; or NULL */
+	SPIPlanPtr follow;  /* places rows again that are judged the same; or NULL */
+	SPIPlanPtr leader;  /* finds the leader of a group; or NULL */
 };
 
 /* A trigger that fires for the rows of a table: the guard's, or a partition's copy of it. */
@@ -229,9 +229,9 @@ typedef struct GuardCheck
 	GuardPlace *place; /* the place of the row's own table */
 	TriggerData *data;
 	TupleTableSlot *row;
-	bool stored; /* else it is about to be */
+	bool stored; /* the row is stored, not about to be */
 	Unfinished unfinished;
-	TransactionId later; /* this and later ones began after the row was stored; 0: none is known */
+	TransactionId later; /* transactions from here on began after the row was stored; 0: unknown */
 	GuardValues values;  /* the values of the row */
 	EState *state;       /* the state for expressions; NULL until one is needed */
 	List *prepared;      /* expressions */

@@ -119,7 +119,7 @@ typedef struct Collector
 	List *watched;
 } Collector;
 
-/* Are rows that are equal in the columns of the option within in one partition? */
+/* Returns whether rows that are equal in the columns of the option within are in one partition. */
 static bool
 is_divided_by_within(const GuardRule *rule, Relation table)
 {
@@ -231,7 +231,7 @@ guard_signature_of(const GuardRule *rule, Relation table)
 	return (Expr *) guard_parse(table, text, false);
 }
 
-/* Is the signature of an index the given column or expression? */
+/* Returns whether the signature of an index is the given column or expression. */
 static bool
 guard_is_signature(Relation index, const Expr *wanted)
 {

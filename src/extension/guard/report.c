@@ -58,7 +58,7 @@ guard_key_text(const GuardPlace *place, TupleTableSlot *row)
 
 /* ---- What may be shown ------------------------------------------------------------------ */
 
-/* Are rows of a table hidden from the current user? */
+/* Returns whether rows of a table are hidden from the current user. */
 static bool
 is_hidden(const GuardSide *side)
 {
@@ -76,7 +76,7 @@ readable(const GuardPlace *place, const char *name)
 		InvalidAttrNumber;
 }
 
-/* May the current user read some columns of a place? */
+/* Returns whether the current user may read some columns of a place. */
 static bool
 may_read_all(const GuardPlace *place, const Bitmapset *columns)
 {
@@ -93,8 +93,8 @@ may_read_all(const GuardPlace *place, const Bitmapset *columns)
 }
 
 /*
- * May the current user read signatures, or what they are made of?  Otherwise similarities would
- * reveal them, one insert after another.
+ * Returns whether the current user may read signatures, or what they are made of.  Otherwise
+ * similarities would reveal them, one insert after another.
  */
 static bool
 may_read_signature(const GuardPlace *place)
@@ -156,7 +156,7 @@ row_json(const GuardRule *rule, const GuardPlace *place, TupleTableSlot *row)
 
 /* ---- Messages ----------------------------------------------------------------------------------- */
 
-/* Is a similar row refused? */
+/* Returns whether a similar row is refused. */
 static bool
 refuses(const GuardRule *rule)
 {

@@ -130,7 +130,7 @@ keep_unsure(const GuardCheck *check)
 	MemoryContextSwitchTo(old_context);
 }
 
-/* Looks again at a row that was unsure, by its guard, unless one of them is gone. */
+/* Looks again at a row that was unsure, unless the row or its guard is gone. */
 static void
 look_again(UnsureRow unsure_row, Oid function)
 {

@@ -102,8 +102,8 @@ watch(Oid relation)
 /* ---- Making a rule --------------------------------------------------------------- */
 
 /*
- * Must who writes a row have the right to read the other table?  Not if only the owner of both
- * tables can have made the guard: others would learn what the other table has.
+ * Returns whether users who write rows must have the right to read the other table, whose rows
+ * they would learn of; not if only the owner of both tables can have made the guard.
  */
 static bool
 asks_right(const GuardRule *rule)
@@ -266,7 +266,7 @@ find_rule(Oid trigger, const char *name, const GuardOptions *options, Oid functi
 
 /* ---- The triggers of a guard --------------------------------------------------------- */
 
-/* Have two triggers the same arguments? */
+/* Returns whether two triggers have the same arguments. */
 static bool
 has_same_arguments(const Trigger *a, const Trigger *b)
 {
@@ -304,8 +304,8 @@ guard_main(const Trigger *trigger, Relation table)
 }
 
 /*
- * Does a trigger after each statement that writes to a table look again?  That of a partition's
- * parent fires only for statements that name the parent.
+ * Returns whether a trigger looks again after each statement that writes to a table.  That of a
+ * partition's parent fires only for statements that name the parent.
  */
 static bool
 looks_again(const Trigger *guard, Relation table)

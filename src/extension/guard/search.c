@@ -30,7 +30,7 @@
 /* Rows of the same statement that a report looks through for a row stored before. */
 #define SAME_STATEMENT_ROWS 100
 
-/* Rows in no order that a report takes the most similar one of. */
+/* A report names the most similar of at most this many rows that come in no order. */
 #define UNORDERED_ROWS 1000
 
 extern Datum neardup_near(PG_FUNCTION_ARGS);
@@ -154,7 +154,7 @@ begin_scan(GuardScan *scan, Measure measure, bool ordered)
 
 /* ---- Comparing rows --------------------------------------------------------------------- */
 
-/* Is it the new row itself or, before that is stored, the version that it replaces? */
+/* Returns whether the row is the new one or, before that is stored, the version it replaces. */
 static bool
 is_own_row(const GuardScan *scan)
 {
@@ -167,7 +167,7 @@ is_own_row(const GuardScan *scan)
 		scan->place->table == check->place->table;
 }
 
-/* Do two times lie at most an interval apart? */
+/* Returns whether two times lie at most an interval apart. */
 static bool
 are_within_span(Interval *span, Oid type, Datum a, Datum b)
 {
@@ -179,7 +179,7 @@ are_within_span(Interval *span, Oid type, Datum a, Datum b)
 		DatumGetInt64(DirectFunctionCall2(plus, Int64GetDatum(Min(x, y)), IntervalPGetDatum(span)));
 }
 
-/* Is the row equal to the new one in the columns of the option within, or close enough? */
+/* Returns whether the row is equal, or close enough, to the new one in the columns of within. */
 static bool
 is_within(const GuardScan *scan)
 {
@@ -200,7 +200,7 @@ is_within(const GuardScan *scan)
 	return true;
 }
 
-/* Does the row lead a group that the new one may join? */
+/* Returns whether the row leads a group that the new one may join. */
 static bool
 search_may_join(const GuardScan *scan)
 {
@@ -311,8 +311,8 @@ typedef struct FoundRow
 } FoundRow;
 
 /*
- * Does the transaction that made a similar row look after this check, and then see the new row?
- * That of a deferred guard does, and so does one that began to write after the first look.
+ * Returns whether the transaction that made a similar row looks after this check, and then sees the
+ * new row: that of a deferred guard does, and any that began to write after the first look.
  */
 static bool
 looks_later(const GuardCheck *check, const GuardHit *hit)
@@ -397,7 +397,7 @@ guard_command_of(TupleTableSlot *row)
 	return command;
 }
 
-/* Is a leader's key less than that of another one? */
+/* Returns whether a leader's key is less than that of another one. */
 static bool
 has_less_key(const GuardHit *hit, const GuardHit *other)
 {
@@ -410,7 +410,7 @@ has_less_key(const GuardHit *hit, const GuardHit *other)
 										guard_get(other->row, &other->place->group_key).value)) < 0;
 }
 
-/* Is a hit to be named rather than another one, which may be none? */
+/* Returns whether a hit is to be named rather than another one, which may be none. */
 static bool
 is_better(const GuardHit *hit, const GuardHit *other)
 {
@@ -424,9 +424,9 @@ is_better(const GuardHit *hit, const GuardHit *other)
 }
 
 /*
- * Can none of the rows that follow one be better than the best one?  The distance of a row in the
- * order of the scan is a bound for sets; signatures of some types are ordered by the symbols that
- * differ.
+ * Returns STEP_OVER if no row that follows a hit can be better than the best one.  The distance of a
+ * row in the order of the scan is a bound for sets; signatures of some types are ordered by the
+ * symbols that differ.
  */
 static GuardStep
 next_step(const GuardHit *hit, const GuardHit *best)
@@ -451,7 +451,7 @@ next_step(const GuardHit *hit, const GuardHit *best)
 	return settled ? STEP_OVER : STEP_ON;
 }
 
-/* A GuardVisitor: keeps the best row; that of a transaction in progress was not the reason. */
+/* A GuardVisitor: keeps the best row; a row of a transaction in progress was not the reason. */
 static GuardStep
 keep_best(GuardCheck *check, const GuardHit *found, void *state)
 {

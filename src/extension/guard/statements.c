@@ -33,7 +33,7 @@ type_name(Oid type)
 	return format_type_extended(type, -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY);
 }
 
-/* Returns that two expressions are equal, by the default equality of a type or a domain's type. */
+/* Returns the condition that two expressions are equal, by the default equality below a domain. */
 const char *
 guard_equality(const char *left, Oid type, const char *right)
 {
@@ -151,7 +151,7 @@ static const char *const log_columns[][2] = {{"row_key", NULL},
 											 {"in_table", "$3"},
 											 {"noticed_at", "pg_catalog.now()"}};
 
-/* May the current user insert values into the columns of a log that a guard fills? */
+/* Returns whether the current user may insert values into the columns of a log that a guard fills. */
 static bool
 may_fill(Oid log)
 {
@@ -224,7 +224,7 @@ judged(const GuardRule *rule, const GuardSide *side)
 					guard_equality("j.k", guard_key_type(side), "$2"));
 }
 
-/* Returns the parameters of that: the names of both rows. */
+/* Returns the parameters of judged(): the names of both rows. */
 static GuardParameters
 names_of(const GuardRule *rule, const GuardSide *side, const GuardCheck *check,
 		 const GuardPlace *place, TupleTableSlot *other)

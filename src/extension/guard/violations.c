@@ -56,7 +56,7 @@ add(Lister *lister, const char *problem, const GuardHit *other)
 
 /* ---- Pairs ---------------------------------------------------------------------------------- */
 
-/* Is the pair listed when the row, not the other one, is looked at? */
+/* Returns whether a pair is listed when the row, not the other one, is looked at. */
 static bool
 is_first(const GuardCheck *check, const GuardHit *hit)
 {
@@ -79,7 +79,7 @@ list_pair(GuardCheck *check, const GuardHit *hit, void *state)
 
 /* ---- Groups ------------------------------------------------------------------------------------ */
 
-/* Do verdicts on a row name a group: the same rows, or different ones? */
+/* Returns whether verdicts on a row, of the same rows or of different ones, name a group. */
 static bool
 violation_is_judged(GuardCheck *check, bool same, Datum key, Datum group)
 {

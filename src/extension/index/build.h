@@ -30,14 +30,14 @@ typedef struct BuildSegment
 
 typedef struct BuildParticipant
 {
-	/* Groups that it is going to sort, of a segment; others may take the last of them over. */
+	/* Groups of a segment that the participant will sort; others may take the last of them over. */
 	uint32 segment;
 	int next;
 	int end;
 	PGAlignedBlock last_page; /* the last page of documents */
 } BuildParticipant;
 
-/* In shared memory if there are workers. */
+/* What participants share, in shared memory if there are workers. */
 typedef struct BuildShared
 {
 	/* Fixed. */

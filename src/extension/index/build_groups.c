@@ -108,10 +108,10 @@ count_group(BuildWriter *w)
 	w->postings = 0;
 }
 
-/* The least pages of groups that are claimed at a time: the last page of them is not full. */
+/* Groups are claimed by at least this many pages, of which the last is not full. */
 #define PAGES_CLAIMED 16
 
-/* Returns how many groups are claimed at a time, at least. */
+/* Returns the fewest groups that are claimed at a time. */
 static int
 claim_least(const BuildWriter *w)
 {

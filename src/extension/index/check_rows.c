@@ -145,7 +145,7 @@ check_add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool
 	MemoryContextReset(check->context);
 }
 
-/* Reads all rows that the snapshot sees.  It is older than the look at the index. */
+/* Reads all rows that the snapshot sees, which is older than the look at the index. */
 static void
 read_table(RowCheck *check, Relation heap, Snapshot snapshot)
 {

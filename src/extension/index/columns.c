@@ -45,7 +45,7 @@ hint_to_sign(Relation index)
 }
 
 /*
- * Returns the column of signatures.  A bigint may be one or a key: it is a key beside a column
+ * Returns the column of signatures.  A bigint may be a signature or a key: a key beside a column
  * that can only be a signature.
  */
 static int
@@ -166,9 +166,9 @@ index_cache(Relation index)
 /* ---- Types of keys ------------------------------------------------------ */
 
 /*
- * Returns the first type among those that a value consists of whose hash is missing or not for
- * good; InvalidOid if there is none.  The operator class that hashes values of the type takes
- * this input type.  ALTER TYPE changes the hashes of rows.
+ * Returns the first type, of those that a value of a type consists of, that has no hash or one that
+ * may change, as ALTER TYPE changes the hashes of rows; InvalidOid if there is none.  `input` is the
+ * input type of the operator class that hashes the type.
  */
 static Oid
 unhashed_part(Oid type, Oid input)

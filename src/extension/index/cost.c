@@ -47,7 +47,7 @@
  */
 #define STORED_TOGETHER 0.5
 
-/* Where the nearest sets of a few are, in SET_DISTANCES. */
+/* How far the few nearest sets are taken to be, in SET_DISTANCES. */
 #define NEAR_DISTANCE (SET_DISTANCES / 2)
 
 /* Of more matches than memory has room for, a round of a search keeps about this part. */

@@ -122,7 +122,7 @@ append_document(Relation index, Buffer buffer, uint32 stride, const RowDocument 
 	GenericXLogFinish(state);
 }
 
-/* The same for a set and its elements. */
+/* Appends a set to an exclusively locked page, and its elements to another. */
 void
 insert_append_set(Relation index, Buffer buffer, uint32 stride, Buffer elements,
 				  const RowDocument *doc)
@@ -391,10 +391,9 @@ insert_document(Relation index, RowDocument *doc)
 /*
  * aminsert: appends a row to the tail.  Returns false, since uniqueness is not checked.
  *
- * A row has memory, such as for a detoasted signature, since the caller's context lives as long
- * as the statement.  An index without keys uses the same memory for all rows, since many
- * statements insert only one.  A hash function of a key may insert rows itself, so with keys
- * each row has its own.
+ * A row has a memory context, since the caller's lives as long as the statement.  An index without
+ * keys uses one context for all rows, since many statements insert only one row.  A hash function
+ * of a key may insert rows itself, so with keys each row has its own.
  */
 bool
 neardup_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid, Relation heap,

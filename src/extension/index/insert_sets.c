@@ -1,9 +1,9 @@
 /*
  * insert_sets.c: the elements of a set that is inserted.
  *
- * An insert has its page of documents locked.  The last set on that page says where it has put
- * elements before: there are more behind them, if there is room.  So each open page of the tail
- * has a page of elements of its own, which is locked after it.
+ * An insert has its page of documents locked.  The last set on that page says on which page of
+ * elements more are appended, if there is room.  So each open page of the tail has a page of
+ * elements of its own, which is locked after it.
  */
 #include "index/index.h"
 #include "store/sets.h"

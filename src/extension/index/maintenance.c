@@ -4,7 +4,7 @@
 #include "index/index.h"
 #include "store/segment_write.h"
 
-/* So many segments of one tier are merged into one of the next. */
+/* This many segments of one tier are merged into one of the next. */
 #define TIER_SEGMENTS 8
 #define TIER_LOG 3 /* log2(TIER_SEGMENTS) */
 

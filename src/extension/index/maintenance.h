@@ -6,7 +6,7 @@
 
 #include "store/meta.h"
 
-/* Who does it: that decides on memory, delays, and whose waiting it heeds. */
+/* Who does maintenance: that decides on memory, delays, and for whom it gives way. */
 typedef enum MaintenanceBy
 {
 	MAINTENANCE_BY_INSERT,

@@ -330,7 +330,7 @@ takes_tail(const Merge *merge)
 	return merge->sort == NULL && merge->meta->closed.stride == meta_stride(merge->meta);
 }
 
-/* Returns the stride of a segment; if all its documents are NULL, it may be another. */
+/* Returns whether a segment's pages are taken over; those of NULLs alone may have another stride. */
 static bool
 takes_segment(const Merge *merge, const SegmentEntry *entry)
 {

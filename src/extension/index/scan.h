@@ -80,7 +80,7 @@ typedef struct MatchList
 	Size some;
 	uint64 least;  /* the greatest number of a match at this distance */
 	Size nearest;  /* matches of the list up to it */
-	bool ended;    /* the round has ended so */
+	bool ended;    /* the round has ended early */
 	uint64 *given; /* the matches that such rounds have returned */
 	Size givens;
 	Size given_room;
@@ -180,7 +180,7 @@ typedef struct NotedSet
 	SetRecord record;
 } NotedSet;
 
-/* What a search of sets has besides. */
+/* What only a search of sets has. */
 typedef struct SetSearch
 {
 	uint32 least; /* the sizes of sets that can match */
@@ -191,8 +191,8 @@ typedef struct SetSearch
 	KeptPage elements; /* the page of elements that was read last */
 	uint64 pages_left; /* pages that may still be read, of query->pages */
 	Segment *segment;  /* the segment whose lists were read */
-	uint32 hits_page;  /* the page of the candidate that least hits were asked for last */
-	uint32 least_hits; /* the least hits of that page */
+	uint32 hits_page;  /* the page of documents that least_hits is for */
+	uint32 least_hits; /* the least hits of a candidate on that page */
 } SetSearch;
 
 /* ---- Searching (scan_search.c) ------------------------------------------ */
@@ -206,7 +206,7 @@ typedef struct SearchQuery
 	const Signature *origin; /* distances of matches are measured from here; NULL: the centre */
 
 	/*
-	 * In an index of sets: those that match this query, and, if by_distance, the set from which
+	 * In an index of sets: the query that sets match, and, if by_distance, the set from which
 	 * distances are measured, and the least distance that is wanted.
 	 */
 	const SetQuery *set;
@@ -215,8 +215,8 @@ typedef struct SearchQuery
 	SearchMethod method;
 
 	/*
-	 * Of sets, if not 0: the search may end when it has found as many that are nearer than all
-	 * others, or, after it has compared documents on half as many pages, when it has found fewer.
+	 * Of sets, if `enough` is not 0: the search may end when it has found that many that are nearer
+	 * than all others, or when comparing more documents could read more than `pages` pages.
 	 */
 	Size enough;
 	uint64 pages;

@@ -84,7 +84,7 @@ match_flags(Search *s, Page page, int i)
 
 /*
  * A scan compares this number of documents at a time, fewer if they take more than SCANNED_BYTES.
- * Meanwhile it prefetches as many of the next page: all of that at once would wait for memory.
+ * Meanwhile it prefetches as many of the next page: a whole page at once would wait for memory.
  */
 #define SCANNED_AT_ONCE 128
 #define SCANNED_BYTES 1024

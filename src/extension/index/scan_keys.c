@@ -92,7 +92,7 @@ condition_of_key(Relation index, const ScanKeyData *key)
 	return condition;
 }
 
-/* Does a condition contain the hash of a key? */
+/* Returns whether a condition contains the hash of a key. */
 bool
 condition_holds(const KeyCondition *condition, uint32 hash)
 {

@@ -63,8 +63,8 @@ median(uint64 a, uint64 b, uint64 c)
 }
 
 /*
- * Hoare's partition.  Returns a number of elements: none of that many first elements
- * exceeds any other.
+ * Does Hoare's partition.  Returns the number of first elements, none of which exceeds any
+ * other element.
  */
 static Size
 matches_partition(uint64 *x, Size n)
@@ -150,8 +150,8 @@ matches_lower_ceiling(MatchList *list, uint64 ceiling)
 }
 
 /*
- * Keeps the smaller half, unless the rest is no more, because of repeats.  The next
- * round finds the ceiling itself.
+ * Keeps the smaller half, unless removing repeats has left no more.  The next round finds the
+ * match at the ceiling.
  */
 static void
 drop_greater_half(MatchList *list)
@@ -212,7 +212,7 @@ matches_add(MatchList *list, uint64 match)
 	list->nearest += match <= list->least;
 }
 
-/* A round that has found some matches goes on if no more pages than these are left. */
+/* A round that has found some matches goes on if at most this many pages are left. */
 #define PAGES_SPARED 32
 
 /* Returns whether a round ends, because it has found some matches and more than a few pages are left. */
@@ -234,7 +234,7 @@ matches_nth_distance(MatchList *list, Size n)
 	return match_distance(list->match[n - 1]);
 }
 
-/* The next round that may end early looks for as many times more, or, if those do not fit, for all. */
+/* The next round that may end early looks for this many times more, or for all if those do not fit. */
 #define SOME_GROWTH 32
 #define GIVEN_PART 8
 

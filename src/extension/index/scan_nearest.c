@@ -22,8 +22,8 @@ typedef struct Bounded
 #define PARTS (SET_DISTANCES / PART_WIDTH)
 
 /*
- * For each document that is wanted: how many are compared at first, and, of those that are counted,
- * how many have bounds.  How many more are compared each time.
+ * How many documents are compared at first, and how many of the counted ones have bounds, for each
+ * document that is wanted; and how many times more are compared each time.
  */
 #define COMPARED_FIRST 2
 #define BOUNDED_FIRST 64
@@ -32,7 +32,7 @@ typedef struct Bounded
 /* Hits are counted where a document is expected to be in more lists than a part of one. */
 #define COUNTED_PART 16
 
-/* No document gets as many hits. */
+/* More hits than any document gets. */
 #define COUNT_ALL (UINT8_MAX + 1)
 
 typedef struct Nearest

@@ -12,10 +12,10 @@
 
 #include "store/segment_postings.h"
 
-/* A search may have as many candidates, even if work_mem is smaller. */
+/* A search may have this many candidates, even if work_mem is smaller. */
 #define CANDIDATES_MIN 4096
 
-/* Bytes that a candidate takes while they are sorted, and a posting to choose from. */
+/* Bytes that a candidate takes while candidates are sorted, and a posting to choose from. */
 #define CANDIDATE_BYTES 16
 #define CHOICE_BYTES 4
 
@@ -308,7 +308,7 @@ read_buckets(PostingReader *r, const SearchPlan *plan, const QueryBucket *bucket
 	}
 }
 
-/* The same by choices of groups (Alg.G): fills the counter with the candidates. */
+/* Reads the buckets, and fills the counter with the candidates of choices of groups (Alg.G). */
 static void
 choose_candidates(PostingReader *r, const SearchPlan *plan, const QueryBucket *bucket)
 {

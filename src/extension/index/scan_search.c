@@ -47,8 +47,9 @@ plan_for_lengths(Search *s, Segment *segment, QueryBucket *bucket)
 }
 
 /*
- * Reads the plan's buckets and compares the candidates; scans the segment if there are too
- * many: sets, which may be candidates once for each hit, as memory has room for.  Returns false instead if there are more postings than postings_max.
+ * Reads the plan's buckets and compares the candidates; scans the segment if there are too many.  Of
+ * sets, which may be candidates once for each hit, there may be as many as memory has room for.
+ * Returns false instead if there are more postings than postings_max.
  */
 bool
 search_probe(Search *s, Segment *segment, const QueryBucket *bucket, double postings_max)
@@ -377,7 +378,7 @@ search_query(Relation index, const SearchQuery *query, MatchList *found, ReportR
 	SetSearch sets;
 	SearchReport report;
 
-	/* All but the last, which is long. */
+	/* Clears all but the last member, which is long. */
 	memset(&s, 0, offsetof(Search, done));
 	s.index = index;
 	s.query = query;

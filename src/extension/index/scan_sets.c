@@ -2,11 +2,10 @@
  * scan_sets.c: searching for sets.
  *
  * Documents of a segment are in the order of their sizes, so those that can match have a range
- * of numbers.  Of the query's n elements a match shares at least some, so it is in at least one
- * of the shortest lists that remain if one list fewer than these are left out; of more lists it
- * is in more than one (Chaudhuri et al. 2006, Li et al. 2008).  The record of a candidate bounds
- * what it shares by its size and bitmap (Sandes et al. 2020).  The elements of the others are
- * compared.
+ * of numbers.  Of the query's n elements a match shares at least some number a.  So it is in one
+ * of the n - a + 1 shortest lists at least, and in c of the n - a + c shortest (Chaudhuri et al.
+ * 2006, Li et al. 2008).  The record of a candidate bounds what it shares by its size and bitmap
+ * (Sandes et al. 2020).  The elements of candidates that are left are compared.
  */
 #include "index/prices.h"
 
@@ -326,7 +325,7 @@ choose_lists(SearchPlan *plan, const SetQuery *query, const QueryBucket *bucket,
 			continue;
 		mean = postings * share / Max(documents, 1);
 		sorted = count == 1 ? postings * share : documents * poisson_tail(mean, count);
-		/* Those of the query's size stand for all. */
+		/* Sets of the query's size stand for all. */
 		candidates = documents * poisson_tail(mean, Min(usual + lists - n, HITS_MAX));
 		cost = n * SET_LENGTH_NS + lists * SET_LIST_NS + postings * SET_POSTING_NS +
 			sorted * SORT_NS + candidates * (CANDIDATE_NS + price);

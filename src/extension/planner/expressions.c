@@ -28,7 +28,7 @@ known_value(PlannerInfo *root, Node *node)
 	return NULL;
 }
 
-/* Is it the function of a call that makes a ball? */
+/* Returns whether a call makes a ball. */
 static bool
 makes_ball(Oid function, const FuncExpr *call)
 {
@@ -40,7 +40,7 @@ makes_ball(Oid function, const FuncExpr *call)
 		call->funcid == extension_function(function, "held_in", type, bound);
 }
 
-/* Is a type that of balls? */
+/* Returns whether a type is that of balls. */
 bool
 is_ball_type(Oid function, Oid type)
 {

@@ -1,8 +1,8 @@
 /*
  * expressions.h: what the planner can tell from an expression that makes a ball.
  *
- * function is one of this extension, in whose schema its types and functions are found
- * (extension_type() of sql/sql.h).
+ * function is one of this extension, by which its types and functions are found
+ * (calls/objects.h).
  */
 #ifndef NEARDUP_PLANNER_EXPRESSIONS_H
 #define NEARDUP_PLANNER_EXPRESSIONS_H

@@ -24,7 +24,7 @@
 #define USUAL_COPIES 3
 #define MAX_COPIES 9
 
-/* The same for a document of another table or column. */
+/* Rows that are near-duplicates of a document of another table or column. */
 #define FOREIGN_COPIES 1
 
 /* Share of documents that have a near-duplicate in another table. */
@@ -202,7 +202,7 @@ share_by_samples(const Condition *condition, int radius)
 /*
  * Returns how many near-duplicates of a query are in no sample.  If rows have many on
  * average and the sample has none of this query, its family may still have dozens of
- * rows.  MAX_COPIES is within a factor of ten of one row and of dozens.  Only ANALYZE
+ * rows: MAX_COPIES is within a factor of ten of one row and of dozens.  Only ANALYZE
  * compares enough pairs of rows for such an average: a sample compared with itself shows
  * no family, and takes longer than many a search.
  */
@@ -223,7 +223,7 @@ copies_outside_samples(const Condition *condition, double share, int radius)
 
 /* ---- Sets --------------------------------------------------------------- */
 
-/* Is an argument a set, or a ball around one? */
+/* Returns whether an argument is a set, or a ball around one. */
 static bool
 is_set(Condition *condition, Node *node)
 {
@@ -322,7 +322,7 @@ ball_selectivity(PlannerInfo *root, Oid function, List *arguments)
 	return share;
 }
 
-/* Returns the same for a join. */
+/* Returns the share of pairs of rows that a join by a condition keeps. */
 Selectivity
 ball_join_selectivity(PlannerInfo *root, Oid function, List *arguments, JoinType join)
 {

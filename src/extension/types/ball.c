@@ -229,7 +229,7 @@ neardup_hamming_ball(PG_FUNCTION_ARGS)
  * kind, shape, scheme or recipe version than the centre is in no ball around it.
  */
 
-/* Is a signature in a ball? */
+/* Returns whether a signature is in a ball. */
 static bool
 ball_holds(Datum datum, const Signature *signature)
 {
@@ -240,7 +240,7 @@ ball_holds(Datum datum, const Signature *signature)
 		signature_near(signature, &ball.centre, ball.header.radius);
 }
 
-/* Is a bit(n) a signature in a ball? */
+/* Returns whether a bit(n) is a signature in a ball. */
 static bool
 ball_holds_bit(Datum ball, Datum bit)
 {
@@ -249,7 +249,7 @@ ball_holds_bit(Datum ball, Datum bit)
 	return signature_read_bit(bit, &signature) && ball_holds(ball, &signature);
 }
 
-/* Is a set in a ball?  One of another recipe or scheme than the centre is in no ball around it. */
+/* Returns whether a set is in a ball.  One of another recipe or scheme than the centre is not. */
 static bool
 ball_holds_set(Datum datum, Datum set)
 {

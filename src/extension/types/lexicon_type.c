@@ -67,7 +67,7 @@ parts_of(const LexiconValue *lexicon)
 						  .weight = lexicon_weights(lexicon)};
 }
 
-/* Are the entries of a value, whose size fits their number, in order? */
+/* Returns whether a value's entries, whose number fits its size, are in order. */
 static bool
 entries_are_valid(const LexiconValue *lexicon)
 {
@@ -147,7 +147,7 @@ note_place(ReadyLexicon *ready, const struct varlena *stored)
 		VARATT_EXTERNAL_GET_POINTER(ready->place, stored);
 }
 
-/* Is a value the ready one, as its place shows? */
+/* Returns whether a value is the ready one, as its place shows. */
 static bool
 is_in_place(const ReadyLexicon *ready, const struct varlena *stored)
 {

@@ -33,11 +33,11 @@ typedef struct ReadyLexicon
 	SchemeId scheme;       /* the scheme of the shingles that it weighs */
 	SchemeId weighed;      /* the scheme of the shingles that it has weighed */
 	MemoryContext context; /* the context of the value and the weights */
-	LexiconValue *value;   /* all of it; NULL if none is ready */
+	LexiconValue *value;   /* the value; NULL if none is ready */
 	Weights weights;
 	bool stored; /* the value is stored out of line */
 	struct varatt_external place;
-	TimestampTz statement; /* the statement that found it there */
+	TimestampTz statement; /* the statement that found the value there */
 } ReadyLexicon;
 
 extern const ReadyLexicon *lexicon_of_argument(FunctionCallInfo fcinfo, int n);

@@ -7,7 +7,7 @@
 #include "types/hashes.h"
 #include "types/shingles_type.h"
 
-/* minhash and simhash. */
+/* minhash_signature(minhash, internal) returns void; the same for simhash */
 PG_FUNCTION_INFO_V1(neardup_signature_signature);
 Datum
 neardup_signature_signature(PG_FUNCTION_ARGS)
@@ -16,7 +16,7 @@ neardup_signature_signature(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* The centre of a ball.  The index searches centres, and the operator tests radii. */
+/* Sets the centre of a ball: the index searches centres, and the operator tests radii. */
 PG_FUNCTION_INFO_V1(neardup_ball_signature);
 Datum
 neardup_ball_signature(PG_FUNCTION_ARGS)

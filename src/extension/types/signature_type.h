@@ -34,7 +34,7 @@ signature_of_any_bytes(const void *bytes, size_t size)
 	return signature;
 }
 
-/* Does the same for a datum.  The symbols are in a copy only where the datum was toasted. */
+/* Returns the signature of a datum.  The symbols are in a copy only where it was toasted. */
 static inline Signature
 signature_of_any(Datum datum)
 {
@@ -84,7 +84,7 @@ signature_distance(const Signature *x, const Signature *y)
 	return signature_differing(x, y);
 }
 
-/* Is neither set of two comparable signatures empty, and do at most radius symbols differ? */
+/* Returns whether comparable signatures, neither of them empty, differ in at most radius symbols. */
 static inline bool
 signature_near(const Signature *x, const Signature *y, int radius)
 {
@@ -92,7 +92,7 @@ signature_near(const Signature *x, const Signature *y, int radius)
 		symbol_distance(x->symbols, y->symbols, x->header.k, signature_bits(&x->header)) <= radius;
 }
 
-/* Does the same for any two signatures.  Throws an error unless they are comparable. */
+/* Does what signature_near() does; throws an error unless the signatures are comparable. */
 static inline bool
 signature_within(const Signature *x, const Signature *y, int radius)
 {

@@ -114,7 +114,7 @@ put_number_key(Buffer *key, const char *text)
 	return start > 0;
 }
 
-/* Is a text a value, neither blank nor NaN? */
+/* Returns whether a text is a value, neither blank nor NaN. */
 static bool
 is_value(const char *text)
 {

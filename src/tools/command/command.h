@@ -198,12 +198,12 @@ typedef struct RecordBatch
 	unsigned seen;      /* a bit for each of FIELDS that a record has */
 	const char *defect; /* why the last record cannot be read, or NULL */
 	Buffer out;         /* output, or values */
-	Buffer size;        /* uint64_t: of each value */
+	Buffer size;        /* uint64_t: the bytes of each value */
 	Buffer id;          /* ids, each with a zero behind it */
 	Buffer best;        /* the field of --best of the records, as ids are kept */
-	Buffer digest;      /* uint64_t: of each text's shingles */
+	Buffer digest;      /* uint64_t: the digest of each text's shingles */
 	Buffer skipped;     /* Skipped: records that --skip-errors leaves out */
-	Buffer line;        /* Line: of lines.c */
+	Buffer line;        /* Line: the lines, for lines.c */
 	neardup_bytes masked; /* the text of the last record, as --mask says */
 } RecordBatch;
 
@@ -310,8 +310,8 @@ extern void pipeline(Files *files, Step work, Step take, void *state);
 typedef struct Texts
 {
 	const Files *files;
-	Buffer place;              /* Place: of each */
-	Buffer digest;             /* uint64_t: of each */
+	Buffer place;              /* RecordPlace: the place of each text */
+	Buffer digest;             /* uint64_t: the digest of each text */
 	struct TextReader *reader; /* the readers of texts, one for each thread */
 	neardup_evidence evidence;
 } Texts;

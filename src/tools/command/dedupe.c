@@ -21,11 +21,11 @@ typedef struct RecordValues
 	neardup_values values;
 	Spool out;   /* the bytes of the values */
 	Texts texts; /* the texts, if they decide */
-	Buffer size; /* uint64_t: of each; then where each ends */
+	Buffer size; /* uint64_t: the size of each value; then where each ends */
 	Buffer id;   /* ids, each with a zero behind it, unless they are the numbers of records */
 	const char **id_at;
 	Best best;
-	bool against;    /* it is that of --against */
+	bool against;    /* the records are those of --against */
 	bool signatures; /* signatures were read, and there are no texts */
 	bool numbers;    /* ids are bigint */
 } RecordValues;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Is a name that of a field? */
+/* Returns whether a name is that of a field. */
 bool
 is_name_of(int i, const char *name, size_t length)
 {
@@ -14,7 +14,7 @@ is_name_of(int i, const char *name, size_t length)
 	return wanted != NULL && strlen(wanted) == length && memcmp(wanted, name, length) == 0;
 }
 
-/* Would a field of this name be written a second time? */
+/* Returns whether a field of this name would be written twice, as the signature is, too. */
 bool
 is_signature(const char *name, size_t length)
 {
@@ -111,7 +111,7 @@ parse_columns(RecordBatch *batch, const char *at, size_t length)
 		batch->defect = "it has more or fewer fields than there are names of columns";
 }
 
-/* Does the name of a field say where it is within other values? */
+/* Returns whether the name of a field says where it is within other values. */
 static bool
 is_path(int i)
 {

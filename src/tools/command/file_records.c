@@ -38,11 +38,11 @@ struct Files
 	uint64_t bytes;
 	uint64_t total;  /* bytes of all files that are known */
 	uint64_t before; /* bytes of the files before the open one */
-	uint64_t read;   /* bytes that were read of those that are done, as in Batch */
+	uint64_t read;   /* bytes that were read of the files that are done, as in RecordBatch */
 	time_t begun;
-	unsigned seen;   /* what was seen in the files that are done, as in Batch */
+	unsigned seen;   /* what was seen in the files that are done, as in RecordBatch */
 	Buffer left_out; /* uint64_t: numbers of records, from 0, that --skip-errors leaves out */
-	Buffer places;   /* the places of the first of them, and what is wrong there */
+	Buffer places;   /* the places of the first such records, and what is wrong there */
 };
 
 /* Returns the format of a file by its name, .gz or .zst left aside; fails if that tells none. */
@@ -118,7 +118,7 @@ files_rewind(Files *files)
 	files->records = files->done = files->bytes = 0;
 }
 
-/* Fails if a file has not the status that it had first. */
+/* Fails if a file's status is not what it was first. */
 static void
 check_unchanged(const char *name, const struct stat *status, const struct stat *first)
 {
@@ -217,7 +217,7 @@ without_line_end(const char *bytes, size_t length)
 	return length;
 }
 
-/* Are the ids of a batch the numbers of its records? */
+/* Returns whether the ids of a batch are the numbers of its records. */
 bool
 is_numbered(const RecordBatch *batch)
 {

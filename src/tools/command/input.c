@@ -92,7 +92,7 @@ open_file(const char *name)
 	return fd;
 }
 
-/* Is an input a pipe, a terminal or the like, whose name says nothing? */
+/* Returns whether an input is a pipe, a terminal or the like, whose name says nothing. */
 bool
 is_stream(const char *name)
 {
@@ -405,7 +405,7 @@ pack_zstd(const Buffer *bytes)
 	return packed;
 }
 
-/* Compresses bytes; what is compressed in parts is one file behind the other. */
+/* Compresses bytes; compressed parts, one behind the other, are one file. */
 void
 pack(Packing packing, Buffer *bytes)
 {

@@ -85,7 +85,7 @@ skip_digits(const char **at, const char *end)
 	return *at > first;
 }
 
-/* Is a token a number of JSON?  It may have any number of digits, unlike simdjson's. */
+/* Returns whether a token is a number of JSON, with any number of digits, unlike simdjson's. */
 static bool
 is_number(std::string_view token)
 {
@@ -265,7 +265,7 @@ json_free(Json *json)
 	delete json;
 }
 
-/* Are bytes UTF-8? */
+/* Returns whether bytes are UTF-8. */
 bool
 is_utf8(const char *bytes, size_t length)
 {

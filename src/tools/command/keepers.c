@@ -27,13 +27,13 @@ typedef struct PairFiles
 	neardup_edge edge[STEP];
 	/* Records, in order, if there are --signatures; or else ids are their numbers. */
 	Buffer id;       /* the ids of all, with a zero behind each */
-	Buffer id_at;    /* size_t: where each begins */
+	Buffer id_at;    /* size_t: where each id begins */
 	uint64_t *table; /* numbers of records, from 1, by the hashes of their ids; 0: empty */
 	uint64_t mask;   /* places of the table - 1 */
 	XXH64_hash_t seed;
 	Spool members;  /* neardup_edge: of each that is no keeper, with its keeper */
-	uint64_t count; /* the number of them */
-	Buffer size;    /* uint32_t: of each record, how many have it as keeper */
+	uint64_t count; /* the number of members */
+	Buffer size;    /* uint32_t: how many records have each record as keeper */
 } PairFiles;
 
 /* ---- Records -------------------------------------------------------------- */

@@ -13,7 +13,7 @@
 
 #define PARTS 256
 
-/* A hash table in parts, each of which grows alone: never are two copies of much in memory. */
+/* A hash table in parts, each of which grows alone, so that little of it is in memory twice. */
 typedef struct Seen
 {
 	uint64_t *slot[PARTS]; /* 0 is free */

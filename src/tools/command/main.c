@@ -492,7 +492,7 @@ read_options(int count, char **arguments)
 	options.join.jobs = options.jobs;
 }
 
-/* Is a name, where "-" is a stream, that of a regular file?  Sets its status. */
+/* Returns whether a name, where "-" is a stream, is that of a regular file; sets its status. */
 static bool
 find_file(const char *name, int stream, struct stat *status)
 {
@@ -501,7 +501,7 @@ find_file(const char *name, int stream, struct stat *status)
 	return found && S_ISREG(status->st_mode);
 }
 
-/* Do two names, where "-" is the input or the output, name one file? */
+/* Returns whether two names, where "-" is the input or the output, name one file. */
 static bool
 is_same_file(const char *input, const char *output)
 {
@@ -512,7 +512,7 @@ is_same_file(const char *input, const char *output)
 		find_file(output, STDOUT_FILENO, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* Is an input standard input, by another name if that is a pipe? */
+/* Returns whether an input is standard input, also by another name if that is a pipe. */
 static bool
 is_standard_input(const char *name)
 {

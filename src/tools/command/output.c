@@ -18,9 +18,9 @@ static size_t targets; /* files that have been named */
 static size_t moved;   /* files that were moved to where they belong */
 static char *aside;    /* the folder of the parts, or NULL */
 static bool made;      /* the folder of --output was made, as there was none */
-static FILE *stream;   /* the part that is written */
-static size_t opened;  /* parts */
-static const char *of; /* the file whose records it has */
+static FILE *stream;   /* the part that is being written */
+static size_t opened;  /* parts opened so far */
+static const char *of; /* the file whose records that part has */
 
 /* Removes all that was written, unless it is complete. */
 void

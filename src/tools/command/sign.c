@@ -20,7 +20,7 @@ kind_of_options(void)
 								  NEARDUP_MINHASH;
 }
 
-/* Do texts decide which records are similar, where signatures only say which may be? */
+/* Returns whether texts decide which records are similar, and signatures only which may be. */
 bool
 texts_decide(void)
 {
@@ -186,7 +186,7 @@ write_copy_begin(void)
 	write_out(stdout, "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0", 19);
 }
 
-/* Writes what is behind them. */
+/* Writes what is behind the rows. */
 void
 write_copy_end(void)
 {

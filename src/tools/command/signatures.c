@@ -37,7 +37,7 @@ files_of(const char *name)
 	return found.gl_pathv;
 }
 
-/* Is the first of some files one of signatures?  A pipe is not looked at. */
+/* Returns whether the first of some files has signatures.  A pipe is not looked at. */
 bool
 are_signatures(char **names)
 {
@@ -169,7 +169,7 @@ read_id(SignatureFiles *reader)
 }
 
 /*
- * Returns the kind of a value.  Of its second byte, a minhash sets bit 3 and a simhash none of bits
+ * Returns the kind of a value.  In its second byte, a minhash sets bit 3 and a simhash none of bits
  * 0 to 2; that of a set is the version of the recipe.
  */
 static neardup_kind
@@ -184,7 +184,7 @@ kind_of_value(const uint8_t *value)
 #define EMPTY_SET 0x10
 #define COUNTED 0x20
 
-/* Are all bits of a signature allowed that has the head and the length of a valid one? */
+/* Returns whether all bits of a signature with a valid head and length are allowed. */
 static bool
 is_regular(const uint8_t *value, neardup_kind kind)
 {
@@ -314,7 +314,7 @@ read_part(const char *part, bool against)
 	return (neardup_part){blocks, number - 1 - signatures_parts_of(block), block};
 }
 
-/* Does a part need a signature, one of --against or else of the records? */
+/* Returns whether a part needs a signature, one of --against or else of the records. */
 bool
 is_of_part(neardup_session *session, const SignatureRecord *signature, bool against)
 {

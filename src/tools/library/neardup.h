@@ -119,8 +119,8 @@ NEARDUP_API neardup_code neardup_signer_new(neardup_session *session, neardup_ki
 NEARDUP_API void neardup_signer_free(neardup_session *session, neardup_signer *signer);
 
 /*
- * Lets a signer of minhashes remember the shingles of all texts whose digests it makes, in at most so
- * many bytes (a sixth of a byte for each shingle is enough).  Pairs of texts that its digests tell
+ * Lets a signer of minhashes remember the shingles of all texts whose digests it makes, in at most
+ * `bytes` bytes (a sixth of one for each shingle is enough).  Pairs of texts that its digests tell
  * cannot be similar are not looked at then, which gives the same answers in less time.
  */
 NEARDUP_API neardup_code neardup_signer_remember(neardup_session *session, neardup_signer *signer,
@@ -279,14 +279,14 @@ typedef struct neardup_values
 
 /*
  * Sets block[i] to the block of value i, below `blocks`: XXH3-64, with the seed 0, of its symbols or
- * elements, modulo `blocks`.  So it is the same on every machine, and that of equal values.
+ * elements, modulo `blocks`.  So it is the same on every machine, and for equal values.
  */
 NEARDUP_API neardup_code neardup_blocks(neardup_session *session, const neardup_values *values,
 										uint32_t blocks, uint32_t *block);
 
 /*
  * A part of the work of finding pairs: the pairs of the values of block a with those of block b, or
- * with each other if a is b.  With `against`, a is not used: those of all values with the ones of
+ * with each other if a is b.  With `against`, a is not used: the pairs of all values with values of
  * block b there.  The pairs of all parts, with a <= b, are those of one call.
  */
 typedef struct neardup_part
@@ -305,8 +305,8 @@ typedef struct neardup_options
 	int jobs;          /* threads; 0 is 1.  With more, all of them call the host's functions */
 	size_t memory;     /* about the most bytes to take; what is beyond goes to temporary files.
 						 0: half of the machine's memory */
-	double contained;  /* the share of its set that an earlier value or a keeper must have, with
-						 evidence, if above 0; of `against`, either of the other.  The threshold
+	double contained;  /* evidence, if above 0: the share of a value's set that an earlier value
+						 or a keeper must have; with `against`, either of the other.  The threshold
 						 says which are compared */
 	neardup_part part; /* the part of pairs */
 } neardup_options;
@@ -427,7 +427,7 @@ typedef struct neardup_field
 	const char *format; /* the format as in ArrowSchema, such as "w:76" */
 	const char *name;
 	size_t count;
-	const bool *null;      /* whether each is null; NULL: none is */
+	const bool *null;      /* whether each value is null; NULL: none is */
 	const void *buffer[2]; /* the buffers of the format behind the validity; NULL: fewer */
 	size_t bytes[2];
 	size_t children;

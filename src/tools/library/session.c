@@ -20,7 +20,7 @@ static _Thread_local neardup_session *active;
 
 /* ---- Memory ------------------------------------------------------------- */
 
-/* As the host's function does, or realloc() and free(). */
+/* Reallocates or frees memory, by the host's function if there is one. */
 static void *
 session_resize(const neardup_host *host, void *memory, size_t bytes)
 {

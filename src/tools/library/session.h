@@ -31,7 +31,7 @@ struct neardup_session
 	FileLink files;         /* the files of the call under way */
 	jmp_buf failed;         /* the place where an error of the call goes */
 	int thread;             /* number of the thread, of those that a call has started */
-	neardup_session *outer; /* whose call called the host, which called this session */
+	neardup_session *outer; /* the session whose call led, by the host, to this one */
 	neardup_code code;
 	char message[512];
 };

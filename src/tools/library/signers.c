@@ -41,7 +41,7 @@ scheme_of_name(const char *name)
 
 /* ---- Lexicons ----------------------------------------------------------- */
 
-/* As much as the server takes, unless it is told otherwise. */
+/* As much as the server takes by default. */
 #define MEMORY_USUAL ((size_t) 64 << 20)
 
 /* Returns the lexicon of texts. */

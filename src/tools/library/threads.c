@@ -76,7 +76,7 @@ give_pairs(void *state)
 			shared->stopped = true;
 }
 
-/* The same, within the call that runs the join.  Returns false if no more are wanted. */
+/* Does give_pairs() within the call that runs the join.  Returns false if no more are wanted. */
 static bool
 thread_pass_on(Thread *worker)
 {
@@ -138,7 +138,7 @@ thread_join_parts(Thread *worker)
 	(void) thread_pass_on(worker);
 }
 
-/* The same as a call of the library. */
+/* Joins parts as a call of the library. */
 static neardup_code
 call_join_parts(Thread *worker)
 {
@@ -423,8 +423,8 @@ thread_check_evidence(const neardup_values *values, const neardup_values *agains
 }
 
 /*
- * Returns the tag of the digests of all sides, if they tell which pairs cannot be similar: a share of
- * the own set is not all that counts for `contained`.
+ * Returns the tag of the digests of all sides, if they tell which pairs cannot be similar: not
+ * with `contained`, for which a large share of one set is enough.
  */
 static uint8_t
 tag_of_digests(const PairCall *call)
@@ -469,7 +469,7 @@ check_part(neardup_part *part, bool against)
 					 part->blocks, part->a, part->b);
 }
 
-/* Checks the arguments of a call, and reads its values.  No values may be of any kind. */
+/* Checks the arguments of a call, and reads its values.  If there are none, their kind is ignored. */
 static PairCall *
 begin_call(neardup_session *session, const neardup_values *values, const neardup_values *against,
 		   const neardup_options *options)
@@ -537,7 +537,7 @@ typedef struct SortedPairs
 	void *state;
 } SortedPairs;
 
-/* A PairSink: of one list the first rows are a pair, and all rows of a with the first of b of two. */
+/* A PairSink: keeps the first rows of one list; of two, each row of a with the first of b. */
 static bool
 keep_pair(void *state, uint32_t a, uint32_t b, double similarity)
 {

@@ -93,7 +93,7 @@ neardup_print(neardup_session *session, neardup_kind kind, const void *bytes, si
 
 /* ---- Comparing ---------------------------------------------------------- */
 
-/* Fails unless a threshold is one. */
+/* Fails unless a threshold is valid. */
 void
 session_check_threshold(double threshold)
 {
@@ -163,7 +163,7 @@ neardup_compare(neardup_session *session, neardup_kind kind, const void *x, size
 
 /* ---- Symbols -------------------------------------------------------------- */
 
-/* Returns the block of a value, of which the bytes are as long as they should be. */
+/* Returns the block of a value, which has the right length. */
 uint32_t
 value_block(neardup_kind kind, const uint8_t *value, size_t length, uint32_t blocks)
 {
