@@ -27,7 +27,7 @@
  * With c = 2, the second bit of a document is given by the highest bits of its product with one
  * of these.  Documents that share a word and the first bit seldom share the second, too, so few
  * that are hit once become candidates: fewer than with one bit and four times as much memory.
- * If no documents share a first bit, the second is the same.
+ * Where no documents share a first bit, SECOND_BIT_SAME gives it again.
  */
 #define SECOND_BIT UINT32_C(0x9E3779B1)
 #define SECOND_BIT_SAME (UINT32_C(1) << 26)

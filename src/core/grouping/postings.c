@@ -511,7 +511,7 @@ ascend_vbmi2(const uint32_t *document, uint32_t n)
 	return disorder == 0;
 }
 
-/* The same as body_plain(), 16 documents at a time. */
+/* Does what body_plain() does, 16 documents at a time. */
 CPU_TARGET_VBMI2 static bool
 body_vbmi2(const uint8_t *body, size_t bytes, const Shape *shape, uint32_t *document)
 {

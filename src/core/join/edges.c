@@ -202,7 +202,7 @@ edges_end(Edges *edges)
 	*edges = (Edges){.most = edges->most, .unsorted = edges->unsorted};
 }
 
-/* Gives sink all edges by their second rows, then by the first ones, if they are sorted, and frees them. */
+/* Gives sink all edges, by second row and then by first if they are sorted, and frees them. */
 void
 edges_give(Edges *edges, EdgeSink sink, void *state)
 {

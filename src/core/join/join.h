@@ -66,7 +66,7 @@ typedef struct SymbolJoin
 	int h;         /* the greatest distance */
 	size_t stride; /* bytes, a multiple of 8 */
 	bool entries;  /* documents are given as entries of the group that next returns */
-	bool lone;     /* the last byte of each document says whether it is lone: pairs of two such ones
+	bool lone;     /* the last byte of a document says whether it is lone: pairs of lone documents
 					  need not be found */
 	double recall; /* probability to find a pair at distance h; 1: find all */
 	JoinSide left;

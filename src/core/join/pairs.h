@@ -206,10 +206,10 @@ typedef struct Edge
 typedef struct Stars
 {
 	Documents *documents;
-	Documents *keepers;           /* other documents that are the keepers; NULL: there are none */
-	const uint32_t *order;        /* documents in the order of their rows; NULL: all in turn */
-	uint32_t count;               /* the number of documents in `order` */
-	const uint32_t *first;        /* row that stands for each document */
+	Documents *keepers;    /* other documents that are the keepers; NULL: `documents` has them */
+	const uint32_t *order; /* documents in the order of their rows; NULL: all in turn */
+	uint32_t count;        /* the number of documents in `order` */
+	const uint32_t *first; /* row that stands for each document */
 	const uint32_t *keeper_first; /* row that stands for each document of `keepers` */
 	bool nearest;                 /* documents join the most similar keeper, not the first */
 	uint32_t *keeper;             /* the keeper of each row, NO_ROW at first */

@@ -85,7 +85,7 @@ set_plan_arrays(const SetPlan *plan, PairArray *array)
 	array[5] = (PairArray){plan->posting, plan->postings * sizeof(SetPosting)};
 }
 
-/* Replaces the arrays of a plan by the same ones elsewhere. */
+/* Points a plan to its arrays, which are elsewhere now. */
 void
 set_plan_attach(SetPlan *plan, const PairArray *array)
 {

@@ -6,8 +6,8 @@
  * count are numbered.  The ranks that follow from both are then merged into the items of
  * each document, in the order of lengths.
  *
- * At last one block of documents after the other is listed in memory.  The documents that
- * are shorter are read, and searched for in its lists: those of the block itself, too.
+ * Last, blocks of documents are listed in memory, one after the other.  Shorter documents
+ * are read, and searched for in the lists of a block; so are those of the block itself.
  */
 #include "join/set_spread.h"
 
@@ -22,7 +22,7 @@
 /* Bytes of a pair found. */
 #define PAIR_BYTES 24
 
-/* Bytes that an element takes while its file is ranked, at most. */
+/* The most bytes that an element takes while its file is ranked. */
 #define RANKING_BYTES 88
 
 /* Bytes of memory that an open file takes, about. */
@@ -409,8 +409,8 @@ join_blocks(SetSpread *spread)
 
 /*
  * Joins two lists of sets that have this many elements, or one with itself.  join has all but
- * the bags, and shared elements fewer than NO_RANK, or it fails.  Adds to stats.  Returns false if
- * the sink ended the join.
+ * the bags.  Fails if NO_RANK or more elements are shared.  Adds to stats.  Returns false if the
+ * sink ended the join.
  */
 bool
 set_spread_run(const SetJoin *join, const DocumentList *left, const DocumentList *right,

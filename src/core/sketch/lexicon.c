@@ -38,7 +38,7 @@ frequency_of(const Bag *bag, int64_t element, uint32_t *at)
 
 /*
  * Returns the power of two that brings the greatest coordinate of a vector near 1; 0 for
- * a zero vector.  In vectors scaled so, no square overflows or underflows, and scaling
+ * a zero vector.  In vectors scaled by it, no square overflows or underflows, and scaling
  * changes no bit of the mantissas.
  */
 static int

@@ -20,11 +20,11 @@ typedef struct RoundKernel
 {
 	const char *name; /* the name of the kernel, as in cpu.h */
 	bool (*available)(void);
-	/* Computes those of the first round. */
+	/* Computes the first round. */
 	void (*first)(const uint64_t *element, int count, uint32_t k, Lanes *lanes);
 	/*
-	 * Computes those of element i in the later round first + step[i].  May leave out elements whose
-	 * bins have a symbol of a round before `first`; returns how many lanes there are.
+	 * Computes for element i the later round first + step[i].  May leave out elements whose bins
+	 * have a symbol of a round before `first`; returns how many lanes there are.
 	 */
 	int (*later)(const uint64_t *element, const uint32_t *step, int count, uint32_t first,
 				 uint32_t k, const uint32_t *symbols, Lanes *lanes);

@@ -383,9 +383,8 @@ run_with(int workers, PairJoin *join, PartReader *reading, const PairRun *run)
 }
 
 /*
- * Runs a join with parallel workers if the work is worth their start and
- * memory and shared memory suffice.  Pairs come in the same order as without, except
- * in a join by way of files.
+ * Runs a join with parallel workers if the work is worth their start and memory and shared memory
+ * suffice.  Workers do not change the order of pairs, except in a join by way of files.
  */
 void
 workers_run(void *options, PairJoin *join, PairSink sink, void *state)

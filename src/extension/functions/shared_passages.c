@@ -41,7 +41,7 @@ characters_in(const char *utf8, size_t length)
 
 /*
  * Finds the characters of UTF-8 that only together with the one before are a character of
- * the server's encoding.  EUC_JIS_2004 has such ones.
+ * the server's encoding.  EUC_JIS_2004 has such characters.
  */
 static void
 find_continuations(CharacterCounts *counts, const char *server, size_t length)

@@ -424,9 +424,9 @@ follow(const GuardRule *rule, const GuardSide *side)
 }
 
 /*
- * Returns what follows after a row has got a group: those judged the same that are in other groups
- * are placed again.  Or after it has lost one: the members judged the same, which may be there for
- * that row alone, and all leaders judged different, which that row alone may have kept out.
+ * Returns the parameters for what follows a row.  After it has got a group, rows judged the same that
+ * are in other groups are placed again.  After it has lost one: its members judged the same, which may
+ * be there for that row alone, and all leaders judged different, which it alone may have kept out.
  */
 GuardParameters
 guard_followers(GuardCheck *check, bool got, TupleTableSlot *row)

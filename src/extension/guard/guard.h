@@ -60,7 +60,7 @@ typedef enum GuardAction
 typedef struct GuardWithin
 {
 	const char *name;
-	Interval *span; /* how far apart rows may lie in it; NULL: rows must be equal */
+	Interval *span; /* how far apart rows may lie in the column; NULL: rows must be equal */
 } GuardWithin;
 
 /* What the option unless names. */
@@ -122,7 +122,7 @@ typedef struct GuardPlace
 	List *condition;     /* the condition on a row, with implicit AND; NIL: none */
 	AttrNumber unless;   /* a boolean column, or InvalidAttrNumber */
 	GuardColumn *within; /* the columns of the option within */
-	int *key;            /* the columns of the index with these; 0: none */
+	int *key;            /* the index's column for each of `within`; 0: none */
 	Node *generation;    /* the expression of a generated column that is the signature, or NULL */
 	Bitmapset *sources;  /* columns that the signature is made of, from FirstLowInvalid... on */
 

@@ -263,7 +263,7 @@ compare_nearest(Nearest *n)
 	pfree(n->chosen);
 }
 
-/* Finds the nearest sets of a segment, as many as the query says are enough. */
+/* Finds the nearest sets of a segment, as many as `enough` of the query. */
 void
 sets_search_nearest(Search *s, Segment *segment)
 {

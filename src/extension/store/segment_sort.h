@@ -16,7 +16,7 @@ typedef struct GroupSort
 	int first;                /* the first of the groups whose buckets are read */
 	int count;                /* the number of these groups */
 	uint32 from;              /* the first bucket of the first group that is read */
-	uint32 end;               /* the bucket behind the last of that group; others are read whole */
+	uint32 end;               /* the bucket behind the first group's last; others are read whole */
 	uint32 *bucket;           /* the buckets of each document in these groups */
 	uint32 *offset;           /* the place of each bucket of the group sorted last, and the end */
 	uint32 *document;         /* the documents of the group sorted last, in the order of buckets */
