@@ -57,7 +57,7 @@ typedef struct DocumentStore
 	Chunk *chunks;   /* the chunks of the sets in memory */
 	uint64_t elements;  /* elements of these sets */
 	uint64_t limit;     /* elements that memory may hold and join */
-	uint32_t flushed;   /* how many sets, the first ones, are in blobs */
+	uint32_t flushed;   /* sets in blobs, the first ones */
 	uint64_t *evidence; /* the position of each document's evidence in blobs; NULL: there is none */
 	Blobs blobs;        /* evidence, or sets that outgrew memory */
 } DocumentStore;

@@ -201,7 +201,7 @@ overlap_sum(Overlap *o, OverlapKey key, OverlapPart part, void *state)
 	return sum;
 }
 
-/* A walk that may end early goes on for this many steps more before it looks whether it can. */
+/* A walk looks this many steps late whether it may end early. */
 #define OVERLAP_STEPS 16
 
 /*

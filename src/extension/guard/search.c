@@ -30,7 +30,7 @@
 /* Rows of the same statement that a report looks through for a row stored before. */
 #define SAME_STATEMENT_ROWS 100
 
-/* A report names the most similar of at most this many rows that come in no order. */
+/* A report names the most similar of this many rows in no order. */
 #define UNORDERED_ROWS 1000
 
 extern Datum neardup_near(PG_FUNCTION_ARGS);

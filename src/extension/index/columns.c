@@ -166,9 +166,9 @@ index_cache(Relation index)
 /* ---- Types of keys ------------------------------------------------------ */
 
 /*
- * Returns the first type, of those that a value of a type consists of, that has no hash or one that
- * may change, as ALTER TYPE changes the hashes of rows; InvalidOid if there is none.  `input` is the
- * input type of the operator class that hashes the type.
+ * Returns the type, or the first part of it, that has no hash or one that may change, as ALTER
+ * TYPE changes the hashes of rows; InvalidOid if there is none.  `input` is the input type of the
+ * operator class that hashes the type.
  */
 static Oid
 unhashed_part(Oid type, Oid input)

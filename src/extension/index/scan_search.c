@@ -47,9 +47,9 @@ plan_for_lengths(Search *s, Segment *segment, QueryBucket *bucket)
 }
 
 /*
- * Reads the plan's buckets and compares the candidates; scans the segment if there are too many.  Of
- * sets, which may be candidates once for each hit, there may be as many as memory has room for.
- * Returns false instead if there are more postings than postings_max.
+ * Reads the plan's buckets and compares the candidates; scans the segment if there are too many:
+ * of sets, of which each hit may be a candidate, more than memory has room for.  Returns false
+ * instead if there are more postings than postings_max.
  */
 bool
 search_probe(Search *s, Segment *segment, const QueryBucket *bucket, double postings_max)

@@ -322,7 +322,7 @@ ball_selectivity(PlannerInfo *root, Oid function, List *arguments)
 	return share;
 }
 
-/* Returns the share of pairs of rows that a join by a condition keeps. */
+/* Returns the share of pairs of rows for a join. */
 Selectivity
 ball_join_selectivity(PlannerInfo *root, Oid function, List *arguments, JoinType join)
 {

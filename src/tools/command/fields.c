@@ -14,7 +14,7 @@ is_name_of(int i, const char *name, size_t length)
 	return wanted != NULL && strlen(wanted) == length && memcmp(wanted, name, length) == 0;
 }
 
-/* Returns whether a field of this name would be written twice, as the signature is, too. */
+/* Returns whether a field of this name would be written twice. */
 bool
 is_signature(const char *name, size_t length)
 {
