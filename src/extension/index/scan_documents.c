@@ -100,22 +100,50 @@ prefetch_ahead(const char *ahead, Size from, Size to)
 		__builtin_prefetch(ahead + at, 0, 2);
 }
 
-/* Finds the matches among some documents of a page, at most SCANNED_AT_ONCE. */
-static void
-scan_some(Search *s, Page page, int first, int count)
+/* Documents of a page that are within the radius, and whose TIDs are fetched meanwhile. */
+typedef struct NearDocuments
 {
-	int32_t distance[SCANNED_AT_ONCE];
-	const uint8_t *symbols = page_symbols(page, s->stride, first);
-	int within = distance_wanted(s);
+	int count;
+	uint16 slot[SCANNED_AT_ONCE];
+	int32 distance[SCANNED_AT_ONCE];
+} NearDocuments;
+
+/* Adds those of the near documents that pass the filter and are not hidden. */
+static void
+match_near(Search *s, Page page, NearDocuments *near)
+{
 	uint16 hidden = search_hidden(s);
 
-	if (symbol_distances(s->query->centre.symbols, symbols, s->stride, count, s->k, s->b,
-						 distance) > within)
+	for (int i = 0; i < near->count; i++)
+	{
+		uint32 slot = near->slot[i];
+
+		if ((page_tid(page, slot)->ip_posid & hidden) == 0 &&
+			filter_passes(s->query->filter, page_symbols(page, s->stride, slot), s->stride))
+			match_document(s, page, slot, near->distance[i]);
+	}
+	near->count = 0;
+}
+
+/* Finds the near ones among some documents of a page, at most SCANNED_AT_ONCE. */
+static void
+scan_some(Search *s, Page page, int first, int count, NearDocuments *near)
+{
+	int32_t distance[SCANNED_AT_ONCE];
+	int within = distance_wanted(s);
+
+	if (symbol_distances(s->query->centre.symbols, page_symbols(page, s->stride, first), s->stride,
+						 count, s->k, s->b, distance) > within)
 		return;
-	for (int i = 0; i < count; i++, symbols += s->stride)
-		if (distance[i] <= within && (page_tid(page, first + i)->ip_posid & hidden) == 0 &&
-			filter_passes(s->query->filter, symbols, s->stride))
-			match_document(s, page, first + i, distance[i]);
+	if (near->count + count > SCANNED_AT_ONCE)
+		match_near(s, page, near);
+	for (int i = 0; i < count; i++)
+		if (distance[i] <= within)
+		{
+			__builtin_prefetch(page_tid(page, first + i));
+			near->slot[near->count] = (uint16) (first + i);
+			near->distance[near->count++] = distance[i];
+		}
 }
 
 /*
@@ -141,12 +169,16 @@ search_scan_page(Search *s, Buffer buffer, const char *ahead)
 	}
 	else
 	{
+		NearDocuments near;
+
+		near.count = 0;
 		for (int i = 0; i < count; i += at_once)
 		{
 			prefetch_ahead(ahead, CONTENTS_OFFSET + i * s->stride,
 						   CONTENTS_OFFSET + (i + at_once) * s->stride);
-			scan_some(s, page, i, Min(at_once, count - i));
+			scan_some(s, page, i, Min(at_once, count - i), &near);
 		}
+		match_near(s, page, &near);
 	}
 	s->report->candidates += count;
 }

@@ -30,7 +30,7 @@
  * and a bound against overflow.  Usually few are wanted, and the scan itself costs less
  * than sorting all documents.
  */
-#define FAR_LIMIT_FIRST 256
+#define FAR_LIMIT_FIRST 512
 #define FAR_GROWTH 16
 #define FAR_LIMIT_MAX (SIZE_MAX / FAR_GROWTH)
 
