@@ -51,7 +51,7 @@ struct Hits
 	const JoinPrefix *prefixes;
 	Edges found; /* the pairs that were collected: left, right, and the group as the similarity */
 	uint64_t count;
-	Hit last; /* the pair of found[] that comes next into its part; group is NO_GROUP if there is none */
+	Hit last; /* the pair of `found` that is next added to its part; its group is NO_GROUP for none */
 	int parts;
 	HostFile *file[PARTS]; /* the files of the parts; NULL: not created yet */
 	size_t in_part[PARTS]; /* the pairs of each part */
@@ -80,6 +80,7 @@ hits_begin(const SpreadJoin *join, const JoinPrefix *prefixes, size_t memory)
 	memset(hits->seen, 0, (hits->mask + 1) * sizeof(uint64_t));
 	hits->found.most = memory / SHARE_OF_SORT / sizeof(LongEdge);
 	hits->part_most = Max(memory / SHARE_OF_PART / (hits->half_bytes + sizeof(uint64_t)), 1);
+	hits->part_most = Min(hits->part_most, UINT32_MAX);
 	hits->half = host_alloc(hits->part_most * hits->half_bytes);
 	hits->next = host_alloc(hits->half_bytes);
 	hits->sorted = host_alloc(hits->part_most * sizeof(uint64_t));
