@@ -59,6 +59,9 @@ FROM neardup_advise('SELECT id, body FROM texts', 'SELECT * FROM verdicts') WITH
 -- A higher precision costs recall
 SELECT bool_and(p.threshold >= a.threshold) AS higher, bool_and(p.recall <= a.recall) AS fewer, min(p."precision") >= 0.97 AS precise, count(*) > 3 AS most
 FROM neardup_advise('SELECT id, body FROM texts', 'SELECT * FROM verdicts') AS a JOIN neardup_advise('SELECT id, body FROM texts', 'SELECT * FROM verdicts', least_precision => 0.97) AS p USING (scheme, lexicon, measure);
+-- However many verdicts: an interval is wider than two pairs, since each is the same or not by chance
+SELECT bool_and(f1_high - f1_low BETWEEN 2.0 / pairs AND 0.3) AS wide FROM neardup_advise('SELECT id, body FROM texts', 'SELECT a.id, b.id, a.work = b.work FROM texts AS a JOIN texts AS b ON b.id = a.id + 1000
+	UNION ALL SELECT id, id + 1, false FROM texts WHERE id < 150');
 -- Order, unsure people, repeated verdicts and ids that are not there do not matter
 CREATE VIEW advice AS SELECT scheme, lexicon, measure, threshold, round(f1::numeric, 6) AS f1, round(f1_low::numeric, 6) AS low, pairs FROM neardup_advise('SELECT id, body FROM texts', 'SELECT * FROM verdicts');
 SELECT count(*) AS equal FROM advice JOIN (SELECT scheme, lexicon, measure, threshold, round(f1::numeric, 6) AS f1, round(f1_low::numeric, 6) AS low, pairs FROM

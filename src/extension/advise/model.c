@@ -5,8 +5,9 @@
  * the sample a probability.  From it follow the precision and recall of every candidate at
  * every threshold, for all pairs and not only the few that were judged.  Counts of verdicts
  * alone would need many more of them.  The coefficients have normal priors, so a few
- * verdicts are enough, and the normal approximation of their posterior (Bishop, Pattern
- * Recognition and Machine Learning, 2006, section 4.5) gives the intervals.
+ * verdicts are enough.  The intervals have the normal approximation of their posterior (Bishop,
+ * Pattern Recognition and Machine Learning, 2006, section 4.5), and the variance of the number
+ * of same pairs, each of which is one by chance.
  */
 #include "advise/advise.h"
 
@@ -278,6 +279,7 @@ add_to_sums(Sums *sums, const AdvicePair *pair, const double *x)
 	double p = pair->calibrated;
 
 	sums->same += pair->stands_for * p;
+	sums->variance += pow(pair->stands_for, 2) * p * (1 - p);
 	for (int j = 0; j < FEATURES; j++)
 		sums->gradient[j] += pair->stands_for * p * (1 - p) * x[j];
 }
@@ -366,14 +368,27 @@ choose_threshold(const CorpusPairs *pairs, int candidate, double least_precision
 	return chosen;
 }
 
-/* Returns an estimate whose gradient is known, with its interval on the scale of logits. */
-static Estimate
-model_estimate(const Model *model, double value, const double *gradient)
+/* How an estimate changes with the same pairs that a candidate reports, and with the others. */
+typedef struct Slopes
 {
+	double found;
+	double missed;
+} Slopes;
+
+/* Returns an estimate with its interval on the scale of logits. */
+static Estimate
+model_estimate(const Model *model, double value, const Sums *found, Slopes slopes)
+{
+	const Sums *all = &model->all;
 	double p = Min(Max(value, 1e-4), 1 - 1e-4);
-	double variance = 0;
+	double gradient[FEATURES];
+	double variance = pow(slopes.found, 2) * found->variance +
+		pow(slopes.missed, 2) * (all->variance - found->variance);
 	double error;
 
+	for (int j = 0; j < FEATURES; j++)
+		gradient[j] = slopes.found * found->gradient[j] +
+			slopes.missed * (all->gradient[j] - found->gradient[j]);
 	for (int j = 0; j < FEATURES; j++)
 		variance += gradient[j] * product(model->covariance[j], gradient);
 	error = NORMAL_95 * sqrt(Max(variance, 0)) / (p * (1 - p));
@@ -413,26 +428,25 @@ model_outlook(const Model *model, const CorpusPairs *pairs, int candidate, doubl
 	double reported = pairs->reported[candidate][threshold];
 	const Sums *all = &model->all;
 	Sums found;
-	double gradient[FEATURES];
+	double missed;
 	double both;
 
 	if (threshold == 0)
 		return false;
 	found = sum_up(model, pairs, candidate, threshold);
+	missed = all->same - found.same;
+	both = reported + all->same;
 	*outlook = (Outlook){.candidate = candidate,
 						 .threshold = (double) threshold / GRID,
 						 .pairs = reported,
-						 .merit = merit};
-	for (int j = 0; j < FEATURES; j++)
-		gradient[j] = found.gradient[j] / reported;
-	outlook->precision = model_estimate(model, found.same / reported, gradient);
-	for (int j = 0; j < FEATURES; j++)
-		gradient[j] =
-			found.gradient[j] / all->same - found.same * all->gradient[j] / pow(all->same, 2);
-	outlook->recall = model_estimate(model, found.same / all->same, gradient);
-	both = reported + all->same;
-	for (int j = 0; j < FEATURES; j++)
-		gradient[j] = 2 * (found.gradient[j] / both - found.same * all->gradient[j] / pow(both, 2));
-	outlook->f1 = model_estimate(model, f1_of(found.same, reported, all->same), gradient);
+						 .merit = merit,
+						 .precision = model_estimate(model, found.same / reported, &found,
+													 (Slopes){1 / reported, 0}),
+						 .recall = model_estimate(model, found.same / all->same, &found,
+												  (Slopes){missed / pow(all->same, 2),
+														   -found.same / pow(all->same, 2)}),
+						 .f1 = model_estimate(model, f1_of(found.same, reported, all->same), &found,
+											  (Slopes){2 * (both - found.same) / pow(both, 2),
+													   -2 * found.same / pow(both, 2)})};
 	return true;
 }
