@@ -375,7 +375,10 @@ typedef struct Slopes
 	double missed;
 } Slopes;
 
-/* Returns an estimate with its interval on the scale of logits. */
+/*
+ * Returns an estimate with its interval, which is normal on the scale of logits, and rounded outwards:
+ * else it would never have 1.
+ */
 static Estimate
 model_estimate(const Model *model, double value, const Sums *found, Slopes slopes)
 {
@@ -392,7 +395,8 @@ model_estimate(const Model *model, double value, const Sums *found, Slopes slope
 	for (int j = 0; j < FEATURES; j++)
 		variance += gradient[j] * product(model->covariance[j], gradient);
 	error = NORMAL_95 * sqrt(Max(variance, 0)) / (p * (1 - p));
-	return (Estimate){value, logistic(logit(p) - error), logistic(logit(p) + error)};
+	return (Estimate){value, floor(GRID * logistic(logit(p) - error)) / GRID,
+					  ceil(GRID * logistic(logit(p) + error)) / GRID};
 }
 
 /* Returns the sums of the pairs that a candidate reports at a threshold. */
