@@ -144,7 +144,8 @@ typedef struct Sums
 {
 	double same;
 	double gradient[FEATURES];
-	double variance; /* of the number of same ones, if each pair is the same with its probability */
+	double
+		variance; /* the variance of their number, if each pair is the same with its probability */
 } Sums;
 
 /* A logistic model of P(same), with the normal approximation of its uncertainty. */
