@@ -29,6 +29,6 @@ javascript: all
 	cp LICENSE src/tools/python/LICENSE.* src/tools/javascript/*.mjs src/tools/javascript/*.ts src/tools/javascript/README.md $(MODULE)
 	sed 's/VERSION/$(VERSION)/' src/tools/javascript/package.json >$(MODULE)/package.json
 	$(if $(COMMAND_OBJECTS),node test/library/test_javascript.mjs $(MODULE) $(OUT)/neardup)
-	node test/library/test_bundlers.mjs $(MODULE)
+	$(if $(shell command -v npm),node test/library/test_bundlers.mjs $(MODULE),@echo "skipped: npm is missing, so no bundler takes the module")
 
 .PHONY: javascript
