@@ -155,7 +155,7 @@ add_half(Hits *hits, Hit hit)
 
 /* An EdgeSink for sorted pairs: adds each pair to its part once, with the first group that found it. */
 static bool
-take_found(void *state, const LongEdge *edge)
+take_collected(void *state, const LongEdge *edge)
 {
 	Hits *hits = state;
 	Hit hit = {{(uint32_t) edge->second, (uint32_t) edge->first}, (uint32_t) edge->similarity};
@@ -179,7 +179,7 @@ make_parts(Hits *hits)
 	memset(hits->in_part, 0, sizeof(hits->in_part));
 	hits->packed_place = UINT32_MAX;
 	hits->last.group = NO_GROUP;
-	edges_give(&hits->found, take_found, hits);
+	edges_give(&hits->found, take_collected, hits);
 	add_half(hits, hits->last);
 }
 
