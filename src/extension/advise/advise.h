@@ -144,8 +144,7 @@ typedef struct Sums
 {
 	double same;
 	double gradient[FEATURES];
-	double
-		variance; /* the variance of their number, if each pair is the same with its probability */
+	double variance; /* of the number of same pairs, if chance decides about each */
 } Sums;
 
 /* A logistic model of P(same), with the normal approximation of its uncertainty. */

@@ -7,7 +7,7 @@
  * alone would need many more of them.  The coefficients have normal priors, so a few
  * verdicts are enough.  The intervals have the normal approximation of their posterior (Bishop,
  * Pattern Recognition and Machine Learning, 2006, section 4.5), and the variance of the number
- * of same pairs, each of which is one by chance.
+ * of same pairs, if chance decides about each.
  */
 #include "advise/advise.h"
 
