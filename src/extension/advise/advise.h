@@ -144,7 +144,7 @@ typedef struct Sums
 {
 	double same;
 	double gradient[FEATURES];
-	double variance; /* of the number of same pairs, if chance decides about each */
+	double variance; /* the variance of that number, if chance decides about each pair */
 } Sums;
 
 /* A logistic model of P(same), with the normal approximation of its uncertainty. */
