@@ -144,7 +144,7 @@ typedef struct Sums
 {
 	double same;
 	double gradient[FEATURES];
-	double variance; /* the variance of that number, if chance decides about each pair */
+	double variance; /* the variance of `same`, if chance decides about each pair */
 } Sums;
 
 /* A logistic model of P(same), with the normal approximation of its uncertainty. */
