@@ -136,14 +136,18 @@ radius_of_price(const double *prices, int most, double price)
 
 /*
  * Adds the step with a radius.  Before it come others, each with the greatest radius whose price is
- * at most a STEP_GROWTH-th of that of the step after it.
+ * at most a STEP_GROWTH-th of that of the step after it; the first is distance 0, if that costs at
+ * most half of the next one.
  */
 static void
 add_steps(Steps *steps, const double *prices, int last, int stride)
 {
-	if (last < 0)
-		return;
-	add_steps(steps, prices, radius_of_price(prices, last - 1, prices[last] / STEP_GROWTH), stride);
+	int before = radius_of_price(prices, last - 1, prices[last] / STEP_GROWTH);
+
+	if (before < 0 && last > 0 && prices[0] <= prices[last] / 2)
+		before = 0;
+	if (before >= 0)
+		add_steps(steps, prices, before, stride);
 	if (steps->count == STEPS_MAX)
 		return;
 	steps->radius[steps->count] = last * stride;
@@ -164,7 +168,8 @@ choose_steps(const IndexMeta *meta, Steps *steps)
 		prices[tried] = price_search(meta, tried * stride, NO_KEYS).ns;
 	} while (prices[tried] <= most && ++tried * stride <= meta->shape.k);
 	steps->count = 0;
-	add_steps(steps, prices, tried - 1, stride);
+	if (tried > 0)
+		add_steps(steps, prices, tried - 1, stride);
 }
 
 /*
