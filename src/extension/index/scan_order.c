@@ -17,7 +17,7 @@
  * Each search costs about this many times the one before.  Searches for documents that may not
  * be there cost no more than this part of a packed scan, all together.
  */
-#define STEP_GROWTH 6
+#define STEP_GROWTH 3
 #define STEPS_PART 0.15
 
 #define STEPS_MAX 16
