@@ -55,7 +55,7 @@ watch_command()
 		disk=$(stat -Lc %b "/proc/$1/fd/"* 2>/dev/null | awk '{ n += $1 } END { printf "%d", n / 2 }')
 		most=$((disk > most ? disk : most))
 		echo "$memory $most"
-		sleep 5
+		sleep 1
 	done | tail -n 1 | awk '{ printf "%.1f | %.1f", $1 / 1e6, $2 / 1e6 }'
 }
 

@@ -221,7 +221,7 @@ compare_halves(Hits *hits, size_t count)
 	return true;
 }
 
-/* Compares the pairs of a part that is in its file.  Returns false if the sink ended the join. */
+/* Compares the pairs of a part; the only one is in memory.  Returns false if the sink ended the join. */
 static bool
 compare_part(Hits *hits, int part)
 {
@@ -230,8 +230,9 @@ compare_part(Hits *hits, int part)
 	for (size_t from = 0; from < hits->in_part[part]; from += some)
 	{
 		some = Min(hits->in_part[part] - from, hits->part_most);
-		host_file_read(hits->file[part], from * hits->half_bytes, hits->half,
-					   some * hits->half_bytes);
+		if (hits->parts > 1)
+			host_file_read(hits->file[part], from * hits->half_bytes, hits->half,
+						   some * hits->half_bytes);
 		if (!compare_halves(hits, some))
 			return false;
 	}
@@ -248,9 +249,7 @@ hits_flush(Hits *hits)
 		return true;
 	hits->parts = (int) Min((hits->count + hits->part_most - 1) / hits->part_most, PARTS);
 	make_parts(hits);
-	if (hits->parts == 1)
-		wanted = compare_halves(hits, hits->in_part[0]);
-	for (int part = 0; hits->parts > 1 && part < hits->parts && wanted; part++)
+	for (int part = 0; part < hits->parts && wanted; part++)
 		wanted = compare_part(hits, part);
 	hits->count = 0;
 	return wanted;

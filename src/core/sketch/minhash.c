@@ -32,7 +32,7 @@
 /* Elements whose slots are fetched together before they are searched. */
 #define FETCHED 64
 
-/* Starts without elements; `expected` is a guess how many come, and costs time if it is wrong. */
+/* Starts without elements; `expected` is a guess of how many come, and costs time if it is wrong. */
 void
 minhash_begin(MinhashBuilder *builder, size_t expected)
 {

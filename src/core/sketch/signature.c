@@ -70,7 +70,7 @@ signature_of_sketch(Signature *signature, const uint32_t *full, uint64_t count, 
 		minhash_pack(full, header->k, signature_bits(header), symbols);
 }
 
-/* Returns a guess how many distinct shingles a text has. */
+/* Returns a guess of how many distinct shingles a text has. */
 static size_t
 expected_shingles(SchemeId scheme, size_t length)
 {
