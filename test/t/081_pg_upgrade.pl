@@ -1,4 +1,4 @@
-# pg_upgrade moves columns, indexes, keys and constraints to another cluster as they are.
+# pg_upgrade moves columns, indexes, keys, constraints and guards to another cluster as they are.
 #
 # Both clusters have the same version of PostgreSQL, since a machine rarely has two.
 use strict;
@@ -27,7 +27,11 @@ $old->safe_psql(
 	CREATE INDEX ON docs USING neardup (mood, lang, sig);
 	CREATE INDEX ON docs USING neardup (hash);
 	CREATE TABLE unlike (sig minhash, EXCLUDE USING neardup (near(sig, 0.9) WITH &&));
-	INSERT INTO unlike SELECT sig FROM docs WHERE id % 2 = 0 AND id < 1000});
+	INSERT INTO unlike SELECT sig FROM docs WHERE id % 2 = 0 AND id < 1000;
+	CREATE TABLE guarded (id bigint PRIMARY KEY, sig minhash);
+	INSERT INTO guarded SELECT id, sig FROM docs WHERE id % 2 = 0 AND id < 1000;
+	CREATE INDEX ON guarded USING neardup (sig);
+	SELECT neardup_guard('guarded', 'sig', 0.9)});
 
 my $questions = q{
 	SET enable_seqscan = off;
@@ -53,5 +57,11 @@ like(
 	($new->psql('postgres', 'INSERT INTO unlike SELECT sig FROM docs WHERE id = 5'))[2],
 	qr/conflicting key value violates exclusion constraint/,
 	'the constraint still rejects');
+like(
+	($new->psql('postgres', 'INSERT INTO guarded SELECT id, sig FROM docs WHERE id = 5'))[2],
+	qr/row of table "guarded" is a near-duplicate.*to row \(id\)=\(4\)/s,
+	'the guard still rejects');
+is($new->safe_psql('postgres', 'INSERT INTO guarded SELECT id, sig FROM docs WHERE id = 5000 RETURNING id'),
+	'5000', 'the guard accepts others');
 $new->stop;
 done_testing();

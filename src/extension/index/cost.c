@@ -146,12 +146,14 @@ typedef struct ScanPrice
 	SearchPrice total;
 } ScanPrice;
 
-/* Returns true if a LIMIT makes it likely that all rows of an ordered scan are nearby. */
-static bool
-wants_few(PlannerInfo *root, const RelOptInfo *rel)
+/*
+ * Returns how many rows of an ordered scan its LIMIT is likely to need, since other conditions
+ * drop some; -1 if it has none.
+ */
+static double
+rows_needed(PlannerInfo *root, const RelOptInfo *rel)
 {
-	return root->limit_tuples >= 0 &&
-		root->limit_tuples * rel->tuples <= NEAR_ROWS * Max(rel->rows, 1);
+	return root->limit_tuples < 0 ? -1 : root->limit_tuples * rel->tuples / Max(rel->rows, 1);
 }
 
 /* Returns the nanoseconds of collecting `matches`, which may take several searches. */
@@ -164,19 +166,23 @@ in_rounds(double search_ns, double matches)
 	return rounds * (search_ns + matches * MATCH_NS);
 }
 
-/* Returns the price of finding `rows` rows in the order of distances. */
+/*
+ * Returns the price of finding `rows` rows in the order of distances, of which `needed` come
+ * before a LIMIT; -1: there is none.
+ */
 static ScanPrice
-price_ordered(const IndexMeta *meta, KeyShare keys, double rows, bool few)
+price_ordered(const IndexMeta *meta, KeyShare keys, double rows, double needed)
 {
+	bool sets = shape_is_set(&meta->shape);
 	ScanPrice price = {.startup = price_search(meta, -1, keys)};
 	SearchPrice end = price_end(meta, keys);
 
 	price.total = price.startup;
-	price.startup.ns *= SCANS_TO_FAR;
+	price.startup.ns *= SCANS_TO_FAR + (sets ? 0 : ordering_repeats(needed));
 	price.total.ns = price.total.ns * (SCANS_IN_ORDER - 1) + in_rounds(price.total.ns, rows);
-	price.total.ns += end.ns;
-	if (few)
-		price.startup = price_search(meta, shape_is_set(&meta->shape) ? NEAR_DISTANCE : 0, keys);
+	price.total.ns = Max(price.total.ns, price.startup.ns) + end.ns;
+	if (needed >= 0 && needed <= NEAR_ROWS)
+		price.startup = price_search(meta, sets ? NEAR_DISTANCE : 0, keys);
 	return price;
 }
 
@@ -216,7 +222,7 @@ price_scan(PlannerInfo *root, IndexPath *path, Relation index, double rows)
 	if (conditions.ball || path->indexorderbys == NIL)
 		price = price_matches(meta, &conditions, keys, rows);
 	else
-		price = price_ordered(meta, keys, rows, wants_few(root, rel));
+		price = price_ordered(meta, keys, rows, rows_needed(root, rel));
 	if (path->indexorderbys != NIL)
 		price.total.ns += rows * ROW_IN_ORDER_NS;
 	pfree(meta);

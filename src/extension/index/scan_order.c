@@ -123,6 +123,20 @@ ordering_begin(Relation index, const Signature *centre, int limit, const KeyFilt
 	return o;
 }
 
+/* Returns how many packed scans follow the first one before so many documents are collected. */
+int
+ordering_repeats(double documents)
+{
+	int repeats = 0;
+
+	for (Size limit = FAR_LIMIT_FIRST; documents > limit && limit < FAR_LIMIT_MAX; repeats++)
+	{
+		documents -= limit;
+		limit *= FAR_GROWTH;
+	}
+	return repeats;
+}
+
 /* ---- Radii -------------------------------------------------------------- */
 
 /* Returns the greatest radius, up to `most`, whose search costs at most `price`; -1: there is none. */
