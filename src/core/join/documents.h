@@ -1,5 +1,5 @@
 /*
- * documents.h: documents from the inside (documents.c, for pairs.c and its joins).
+ * documents.h: how documents are stored (documents.c), for pairs.c and its joins.
  */
 #ifndef NEARDUP_JOIN_DOCUMENTS_H
 #define NEARDUP_JOIN_DOCUMENTS_H
@@ -11,18 +11,18 @@
 /* The most bytes that a join takes for each element of its sets, the sets included. */
 #define SET_BYTES 80
 
-/* Fewer signatures never go to a file. */
+/* The least signatures that memory may hold, before any go to a file. */
 #define DOCUMENTS_MIN 1024
 
-/* A set as it is kept: its elements, then their frequencies if not all are 1. */
+/* A set in memory: its elements, then their frequencies if not all are 1. */
 typedef struct StoredBag
 {
-	uint32_t count;
-	bool weighted;
+	uint32_t count; /* the number of elements */
+	bool weighted;  /* frequencies follow */
 	int64_t element[];
 } StoredBag;
 
-/* A document that is a set. */
+/* Where the set of a document is. */
 typedef struct StoredSet
 {
 	uint64_t length; /* the length by which it is compared */
@@ -35,7 +35,7 @@ typedef struct StoredSet
 	} at;
 } StoredSet;
 
-/* Memory for sets, which is freed at once. */
+/* A piece of memory for sets.  All chunks are freed together. */
 typedef struct Chunk
 {
 	struct Chunk *next;
@@ -46,23 +46,24 @@ typedef struct Chunk
 
 typedef struct DocumentStore
 {
-	Table table;     /* documents from base on, by their values */
-	uint32_t base;   /* the number from which on documents are in memory */
-	uint64_t secret; /* the secret of digests */
-	bool *alone;     /* whether each document is alone */
-	Records records; /* signatures: symbols, then a digest of the evidence, if there is any; if that
-						   is read, its last byte says whether the document is lone */
-	bool lone;       /* some documents are lone */
-	StoredSet *set;  /* sets */
-	Chunk *chunks;   /* the chunks of the sets in memory */
-	uint64_t elements;  /* elements of these sets */
-	uint64_t limit;     /* elements that memory may hold and join */
-	uint32_t flushed;   /* sets in blobs, the first ones */
+	Table table;     /* the documents in memory, by their values */
+	uint32_t base;   /* the number of the first of these documents */
+	uint64_t secret; /* the secret seed of digests, so that nobody can make equal ones */
+	bool *alone;     /* whether rows of equal values do not join each document */
+	Records
+		records; /* signatures: symbols, then the digest of the evidence, if there is any.  If rows
+						   do not bring their evidence, the last byte of the digest is DocumentRow.lone */
+	bool lone;   /* some documents are lone */
+	StoredSet *set;     /* the sets of documents, if they are sets */
+	Chunk *chunks;      /* the chunks of the sets in memory */
+	uint64_t elements;  /* the elements of these sets */
+	uint64_t limit;     /* the most elements that memory may hold and join */
+	uint32_t flushed;   /* the sets in blobs, which are the first ones */
 	uint64_t *evidence; /* the position of each document's evidence in blobs; NULL: there is none */
 	Blobs blobs;        /* evidence, or sets that outgrew memory */
 } DocumentStore;
 
-/* Returns how many bytes of a record tell documents apart. */
+/* Returns the bytes of a record by which documents differ: all but the byte of lone documents. */
 static inline size_t
 record_key_bytes(const Documents *documents)
 {
@@ -92,7 +93,7 @@ extern Bag documents_evidence(const Documents *documents, uint32_t document, voi
 extern double evidence_similarity(const Documents *left, uint32_t a, const Documents *right,
 								  uint32_t b);
 
-/* Frees evidence, or the copy that has its arrays. */
+/* Frees evidence; `copy` is the copy that has its arrays, or NULL. */
 static inline void
 evidence_free(Bag *bag, void *copy)
 {

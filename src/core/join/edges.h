@@ -1,26 +1,26 @@
 /*
- * edges.h: edges between rows of any number, sorted, beyond memory in a temporary file.
+ * edges.h: edges between rows, sorted.  Those that memory does not hold are in a temporary file.
  */
 #ifndef NEARDUP_JOIN_EDGES_H
 #define NEARDUP_JOIN_EDGES_H
 
 #include "base/host.h"
 
-/* Two rows that are similar. */
+/* The numbers of two rows that are similar.  Edges are sorted by `second`, then by `first`. */
 typedef struct LongEdge
 {
-	uint64_t second; /* edges are sorted by it, then by the first */
+	uint64_t second;
 	uint64_t first;
 	double similarity;
 } LongEdge;
 
-/* Sorted edges in the file. */
+/* Sorted edges in the file, with a few of them in memory. */
 typedef struct EdgeRun
 {
-	uint64_t next; /* the number in the file of the first edge not in memory */
-	uint64_t end;
+	uint64_t next;  /* the number in the file of the first edge not in memory */
+	uint64_t end;   /* the number in the file at which the run ends */
 	LongEdge *edge; /* the edges in memory */
-	uint32_t at;
+	uint32_t at;    /* the next one of these */
 	uint32_t count;
 } EdgeRun;
 
@@ -34,17 +34,17 @@ typedef struct EdgeArray
 
 typedef struct Edges
 {
-	EdgeArray ordered; /* the edges in memory, in order, unless `unsorted` */
-	EdgeArray others;
-	size_t most;   /* edges that memory may hold */
-	bool unsorted; /* edges are given in any order */
+	EdgeArray ordered; /* edges in memory that came in order, or all if `unsorted` */
+	EdgeArray others;  /* the other edges in memory */
+	size_t most;       /* the most edges in memory */
+	bool unsorted;     /* edges are given in any order */
 	HostFile *file;
 	EdgeRun *run;
 	size_t runs;
 	size_t run_room;
 } Edges;
 
-/* Takes an edge.  Returns false if no more are wanted. */
+/* Takes an edge.  Returns false if the sink wants no more. */
 typedef bool (*EdgeSink)(void *state, const LongEdge *edge);
 
 extern void edges_add(Edges *edges, LongEdge edge);

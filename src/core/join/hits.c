@@ -1,15 +1,17 @@
 /*
- * hits.c: pairs of documents that are in files, compared as a whole.
+ * hits.c: compares pairs of documents as a whole, if the documents are in files.
  *
- * Groups find pairs whose prefixes are near enough.  They are collected and sorted by way of files
- * (edges.c), and compared when all groups have been joined, since to read their documents takes
- * about as long as to read all documents.  First those on the left are read, in the order of their
- * list, and written beside their pairs into parts, by the places of the documents on the right.
- * Then each part is read, and the documents on the right that it names, in the order of their list.
+ * Groups find pairs whose prefixes are near enough.  These are collected and sorted by way of files
+ * (edges.c).  They are compared after the last group, if the caller can wait (spread.c), since to
+ * read their documents takes about as long as to read all documents.  First the documents on the
+ * left are read, in the order of their list, and written with their pairs into parts, by the places
+ * of the documents on the right.  Then each part is read, with the documents on the right of its
+ * pairs, in the order of their list.
  *
- * Similar documents meet in many groups, but only the first of these emits their pair.  So a
- * pair that was collected need not be collected again.  An array remembers pairs by their
- * hashes, each until another takes its place.
+ * Similar documents meet in many groups, but only the first of these emits their pair.  So a pair
+ * that was collected need not be collected again.  An array remembers pairs by their hashes, each
+ * until another takes its place.  A pair that was forgotten is collected again, and sorting brings
+ * it together with itself.
  */
 #include "join/spread.h"
 
@@ -20,29 +22,29 @@
 #include "join/edges.h"
 #include "sketch/symbols.h"
 
-/* More parts would take more memory for the buffers of their files. */
+/* The most parts.  Each part has a file, whose buffer takes memory. */
 #define PARTS 64
 
-/* The shares of memory for the pairs that were seen, for sorting pairs, and for a part. */
+/* Memory is divided by these: for the pairs that were seen, for sorting pairs, and for a part. */
 #define SHARE_OF_SEEN 4
 #define SHARE_OF_SORT 2
 #define SHARE_OF_PART 4
 
-/* No group. */
+/* The group of a Hit that is no pair. */
 #define NO_GROUP UINT32_MAX
 
-/* A pair by its places in the lists, and the first group that found it. */
+/* A pair. */
 typedef struct Hit
 {
-	uint32_t place[2];
-	uint32_t group;
+	uint32_t place[2]; /* the places of its documents in the lists on the left and right */
+	uint32_t group;    /* the first group that found it */
 } Hit;
 
 /* A pair with its document on the left. */
 typedef struct HalfHit
 {
 	Hit hit;
-	uint64_t symbols[];
+	uint64_t symbols[]; /* the symbols of this document */
 } HalfHit;
 
 struct Hits
@@ -51,22 +53,22 @@ struct Hits
 	const JoinPrefix *prefixes;
 	Edges found; /* the pairs that were collected: left, right, and the group as the similarity */
 	uint64_t count;
-	Hit last; /* the pair of `found` that is next added to its part; its group is NO_GROUP for none */
+	Hit last; /* the pair of `found` that is added to its part next; its group is NO_GROUP: none */
 	int parts;
 	HostFile *file[PARTS]; /* the files of the parts; NULL: not created yet */
 	size_t in_part[PARTS]; /* the pairs of each part */
 	size_t part_most;      /* pairs of a part that are in memory */
-	size_t half_bytes;
-	uint8_t *half;    /* the pairs of a part, or of all parts if memory has them */
-	HalfHit *next;    /* the pair that is added to its part */
-	uint64_t *sorted; /* places on the right of the pairs in memory, each with the pair's number */
+	size_t half_bytes;     /* bytes of a pair with its document on the left */
+	uint8_t *half;         /* the pairs of a part, or of all parts if memory has them */
+	HalfHit *next;         /* the pair that is added to its part */
+	uint64_t *sorted; /* the pairs in memory: high half, place on the right; low half, number */
 	uint8_t *packed;  /* the document that was read last */
 	uint32_t packed_place; /* its place on the left */
 	uint64_t *seen;        /* pairs that were collected; 0: none */
 	size_t mask;           /* places in seen[] - 1 */
 };
 
-/* Prepares for pairs of a join, within this much memory. */
+/* Prepares for the pairs of a join, with the prefixes of its groups, in `memory` bytes. */
 Hits *
 hits_begin(const SpreadJoin *join, const JoinPrefix *prefixes, size_t memory)
 {
@@ -133,7 +135,7 @@ half_at(const Hits *hits, size_t i)
 	return (HalfHit *) (hits->half + i * hits->half_bytes);
 }
 
-/* Adds a pair to its part, with its document on the left. */
+/* Adds a pair to its part, with its document on the left, which is read if it is another one. */
 static void
 add_half(Hits *hits, Hit hit)
 {
@@ -183,7 +185,7 @@ make_parts(Hits *hits)
 	add_half(hits, hits->last);
 }
 
-/* Compares a pair.  Returns false if the sink ended the join. */
+/* Compares a pair whose document on the right is in `packed`.  Returns false if the sink ended the join. */
 static bool
 compare_half(const Hits *hits, const HalfHit *half)
 {
@@ -201,7 +203,7 @@ compare_half(const Hits *hits, const HalfHit *half)
 	return join->emit(join->state, hit->place[0], hit->place[1], distance);
 }
 
-/* Compares the first pairs in memory.  Returns false if the sink ended the join. */
+/* Compares the first `count` pairs in memory.  Returns false if the sink ended the join. */
 static bool
 compare_halves(Hits *hits, size_t count)
 {
@@ -221,7 +223,10 @@ compare_halves(Hits *hits, size_t count)
 	return true;
 }
 
-/* Compares the pairs of a part; the only one is in memory.  Returns false if the sink ended the join. */
+/*
+ * Compares the pairs of a part.  If there is only one, it is in memory already.  Returns false if
+ * the sink ended the join.
+ */
 static bool
 compare_part(Hits *hits, int part)
 {
@@ -239,7 +244,7 @@ compare_part(Hits *hits, int part)
 	return true;
 }
 
-/* Compares the pairs that were collected.  Returns false if the sink ended the join. */
+/* Compares and removes the pairs that were collected.  Returns false if the sink ended the join. */
 bool
 hits_flush(Hits *hits)
 {
@@ -255,7 +260,7 @@ hits_flush(Hits *hits)
 	return wanted;
 }
 
-/* Collects a pair that a group has found. */
+/* Collects a pair that a group has found, by its places in the lists on the left and right. */
 void
 hits_add(Hits *hits, int group, uint32_t left, uint32_t right)
 {

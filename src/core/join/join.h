@@ -23,37 +23,38 @@
 typedef struct JoinEntry
 {
 	uint32_t bucket;
-	uint32_t place; /* the caller's number of the document */
-	uint64_t prefix[];
+	uint32_t place;    /* the caller's number of the document */
+	uint64_t prefix[]; /* the prefix, of join_words() words */
 } JoinEntry;
 
 typedef struct JoinSide
 {
 	const uint8_t *packed; /* symbols, or entries; aligned to 8 bytes */
 	uint32_t documents;
-	uint32_t held; /* documents that packed has, at equal distances, for a plan only; 0: all */
+	uint32_t
+		held; /* how many of the documents packed has, evenly chosen, only for a plan; 0: all */
 } JoinSide;
 
 /*
  * Takes a pair: a is a document of left; b is one of right, or one of left with b > a if
- * there is no right.  Returns false to end the join.  If documents are given as entries, pairs
- * are those whose prefixes are near enough, of each group, and their distance is not known.
+ * there is no right.  Returns false to end the join.  If documents are given as entries, each
+ * group passes on all pairs whose prefixes are near enough, and their distance is not known.
  */
 typedef bool (*JoinEmit)(void *state, uint32_t a, uint32_t b, int distance);
 
-/* Is called when another group, or part, is done. */
+/* Is called when `done` of all groups or parts are done. */
 typedef void (*JoinProgress)(void *state, int done, int groups);
 
-/* Returns the group or part to join next, -1 for none; the one that it returned before is done. */
+/* Returns the group or part to join next, or -1.  Then the one that it returned before is done. */
 typedef int (*JoinNext)(void *next_state);
 
 /*
- * What a join looks at of a group: on each side documents whose buckets begin with the same high
- * bits.  `next` changes it, and puts other documents on the right, or on both sides.
+ * The part of a group that a join looks at: on each side, documents whose buckets begin with the
+ * same high bits.  `next` changes it, and puts other documents on the right or on both sides.
  */
 typedef struct JoinSlice
 {
-	int bits;        /* high bits of a bucket */
+	int bits;        /* the number of these bits */
 	uint32_t change; /* the bits by which buckets of the right differ from buckets of the left */
 	uint32_t most;   /* the most documents of a side */
 	bool new_left;   /* the left has other documents than before */
@@ -63,12 +64,12 @@ typedef struct SymbolJoin
 {
 	int k;
 	int b;
-	int h;         /* the greatest distance */
-	size_t stride; /* bytes, a multiple of 8 */
+	int h;         /* the greatest distance, in symbols */
+	size_t stride; /* bytes from one document to the next, a multiple of 8 */
 	bool entries;  /* documents are given as entries of the group that next returns */
 	bool lone;     /* the last byte of a document says whether it is lone: pairs of lone documents
 					  need not be found */
-	double recall; /* probability to find a pair at distance h; 1: find all */
+	double recall; /* the probability of finding a pair at distance h; 1: all are found */
 	JoinSide left;
 	JoinSide right; /* packed is NULL: join left with itself */
 	JoinEmit emit;
@@ -146,7 +147,7 @@ extern const uint32_t *join_changes(const JoinPlan *plan, int group, int bits, u
 
 /* ---- The prefixes of a group (join_prefix.c) ---------------------------- */
 
-/* The symbols of a group and of the groups after it; after the last one, the first one follows. */
+/* The symbols of a group and of the groups after it.  After the last group, the first one follows. */
 typedef struct JoinPrefix
 {
 	int b;

@@ -7,7 +7,7 @@
 #include "join/join.h"
 #include "join/prefixes.h"
 
-/* Pairs that are collected before they are compared as a whole. */
+/* The pairs that are collected before they are compared as a whole. */
 #define HITS 256
 
 /*
@@ -66,7 +66,7 @@ bucket_is_met(const JoinPass *pass, size_t bucket)
 	return (pass->met[bucket / 64] >> bucket % 64 & 1) != 0;
 }
 
-/* Returns the number of a bucket: its place among those that are met, or their number if it is not met. */
+/* Returns the place of a bucket among those that are met, or the number of these if it is not met. */
 static inline uint32_t
 bucket_number(const JoinPass *pass, uint32_t bucket)
 {

@@ -6,10 +6,10 @@
 
 #include "join/join.h"
 
-/* Documents of each side that are sampled, at most. */
+/* The most documents of each side that are sampled. */
 #define SAMPLE 64
 
-/* Documents of both sides, at equal distances.  They depend on nothing but the join. */
+/* Evenly chosen documents of both sides.  They depend on nothing but the join. */
 typedef struct JoinSample
 {
 	const uint8_t *left[SAMPLE];

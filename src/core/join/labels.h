@@ -1,5 +1,6 @@
 /*
- * labels.h: documents that are known to be connected, whose pairs a join does not look for.
+ * labels.h: labels of documents.  A join does not look for pairs of documents that are known to be
+ * connected, as their labels say.
  */
 #ifndef NEARDUP_JOIN_LABELS_H
 #define NEARDUP_JOIN_LABELS_H

@@ -1,11 +1,11 @@
 /*
- * pairs.h: the pairs and the clusters of similar documents, for all who ask for them.
+ * pairs.h: the pairs and the clusters of similar documents, for SQL, the command and the library.
  *
  * Rows are added one after the other.  Rows whose values are equal form one document, so that
  * thousands of copies cost no more than one; documents are numbered in the order of their first
  * rows.  A value is a signature or a set.  Documents that outgrow memory go to temporary files.
  *
- * Signatures only estimate.  Where sets belong to them, the evidence, pairs that may be similar are
+ * Signatures only estimate.  If each has a set, its evidence, pairs that may be similar are only
  * candidates, and their sets decide.  Then the answer is exact, except that one in 30,000 of the
  * pairs just at the threshold is no candidate.
  *
@@ -39,7 +39,7 @@ struct Documents;
  */
 typedef bool (*PairSink)(void *state, uint32_t a, uint32_t b, double similarity);
 
-/* Returns the part to join next, -1 for none; the part that it returned before is done. */
+/* Returns the part to join next, or -1.  Then the part that it returned before is done. */
 typedef int (*PairNext)(void *state);
 
 /* What a call did. */
@@ -47,24 +47,24 @@ typedef struct PairStats
 {
 	uint64_t joins;
 	bool spilled; /* a join went by way of files */
-	int groups;   /* plan of the first join of signatures */
+	int groups;   /* these three: the plan of the first join of signatures, as in JoinPlan */
 	int radius;
-	int one_more;   /* groups whose radius is one more */
+	int one_more;
 	JoinStats join; /* the figures of all joins */
 	uint64_t pairs; /* pairs that were passed on */
 } PairStats;
 
-/* How documents are compared, within which memory, and by whom. */
+/* How documents are compared, with how much memory, and which functions help. */
 typedef struct PairOptions
 {
 	double threshold; /* the threshold, above 0 and at most 1 */
-	double recall;    /* probability to find a pair of signatures at the threshold; 1: find all */
+	double recall;    /* the probability of finding a pair of signatures at the threshold; 1: all */
 	bool evidence;    /* sets that belong to the signatures decide which documents are similar */
 	double contained; /* evidence, if above 0: a document is similar to one before, or to a keeper,
 						 that has at least this share of it */
 	bool multiset;    /* compare sets as multisets */
 	Measure measure;
-	size_t memory; /* bytes that documents and a join may take, about */
+	size_t memory; /* about how many bytes documents and a join may take */
 	int sides;     /* the sides that share the memory, 1 or 2 */
 	/* Runs a join and passes its pairs on, as pairs_run() does.  NULL: this thread does it. */
 	void (*run)(void *state, PairJoin *join, PairSink sink, void *sink_state);
@@ -79,10 +79,10 @@ typedef struct PairOptions
 	PairStats *stats;
 } PairOptions;
 
-/* A lower limit of memory has the effect of this one. */
+/* The least bytes of memory.  Options with less have the effect of this. */
 #define MEMORY_MIN ((size_t) 256 * 1024)
 
-/* The shares of the memory: documents and their join, and pairs that are kept. */
+/* The bytes for documents and their join, and for pairs that are kept. */
 #define DOCUMENT_MEMORY(options) (Max((options)->memory, MEMORY_MIN) / 4 * 3)
 #define EDGE_MEMORY(options) (Max((options)->memory, MEMORY_MIN) / 4)
 
@@ -110,7 +110,7 @@ typedef struct Documents
 typedef struct DocumentRow
 {
 	uint32_t class;         /* only rows of a class are compared; NO_CLASS: joins no document */
-	bool alone;             /* it is a document of its own */
+	bool alone;             /* it is a document of its own, whatever values are equal */
 	const uint8_t *symbols; /* the symbols of a signature of the documents' shape, or NULL */
 	const Bag *bag;         /* a set, or NULL */
 	const Bag *evidence;    /* a set that belongs to the signature, or NULL */
@@ -199,7 +199,7 @@ typedef struct Edge
 } Edge;
 
 /*
- * Clusters around keepers.  Some documents may be one unit, which takes their place: one row
+ * Clusters around keepers.  Some documents may form a unit, which joins as a whole: one row
  * stands for all of them.  A document may also wait for its turn, if the documents that joined
  * before decide which keepers it may join.
  */

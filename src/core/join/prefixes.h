@@ -1,10 +1,9 @@
 /*
  * prefixes.h: prefixes of documents, and documents compared by them, many with many.
  *
- * A run of documents is stored by words: the first words of all, then the second words,
- * and so on.  So a vector holds a word of each of several documents, and no sum across a
- * vector is needed.  The result is a bit for each pair, and nothing branches on a
- * distance.
+ * A run of documents is stored by words: the first words of all, then the second words, and so
+ * on.  So a vector register holds a word of each of several documents, and no sum across it is
+ * needed.  The result is a bit for each pair, and nothing branches on a distance.
  */
 #ifndef NEARDUP_JOIN_PREFIXES_H
 #define NEARDUP_JOIN_PREFIXES_H
@@ -18,11 +17,11 @@ extern bool prefix_within(const JoinPrefix *part, const uint8_t *x, const uint8_
 
 /* ---- Many with many (prefixes.c) ------------------------------------------ */
 
-/* Documents of a run.  The run stays in the nearest cache while others are compared with it. */
+/* The most documents of a run.  The run stays in the first cache while others are compared with it. */
 #define RUN 256
 #define RUN_WORDS (RUN / 64)
 
-/* Documents that are compared with a run in one call, at most. */
+/* The most documents that are compared with a run in one call. */
 #define PREFIXES_AT_ONCE 8
 
 typedef struct PrefixRun
@@ -37,12 +36,12 @@ typedef struct PrefixMatch
 	uint64_t bits[RUN_WORDS];
 } PrefixMatch;
 
-/* How prefixes of `words` words, of symbols of b bits, are compared. */
+/* The shape of prefixes, and how near they must be. */
 typedef struct PrefixShape
 {
-	int words;
-	int b;
-	int h;
+	int words; /* the words of a prefix */
+	int b;     /* the bits of a symbol */
+	int h;     /* the greatest distance, in symbols */
 } PrefixShape;
 
 /*

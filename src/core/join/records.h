@@ -1,5 +1,5 @@
 /*
- * records.h: records of one size, and byte strings, beyond memory.
+ * records.h: records of one size, and byte strings, more than memory holds.
  */
 #ifndef NEARDUP_JOIN_RECORDS_H
 #define NEARDUP_JOIN_RECORDS_H
@@ -15,7 +15,7 @@
 typedef struct Records
 {
 	size_t stride;
-	uint32_t limit; /* records that memory may hold */
+	uint32_t limit; /* the most records in memory */
 	uint32_t count;
 	uint32_t flushed; /* records in the file */
 	uint8_t *memory;  /* the others */
@@ -38,7 +38,7 @@ extern void records_end(Records *records);
 
 /* ---- Byte strings of any length ----------------------------------------- */
 
-/* A temporary file of byte strings, made when the first is added. */
+/* A temporary file of byte strings, which is created when the first is added. */
 typedef struct Blobs
 {
 	HostFile *file;

@@ -1,5 +1,5 @@
 /*
- * set_items.h: bags prepared for the join (set_items.c, for set_join.c).
+ * set_items.h: the bags of a join, sorted, with ranks of their elements (set_items.c).
  */
 #ifndef NEARDUP_JOIN_SET_ITEMS_H
 #define NEARDUP_JOIN_SET_ITEMS_H
@@ -11,11 +11,11 @@
 typedef struct SetDocument
 {
 	uint64_t length; /* the length of all elements */
-	uint64_t lone;   /* the length of the elements that are no items, since no other bag has them */
+	uint64_t lone;   /* the length of its elements that no other bag has, which are no items */
 	size_t item;     /* the first of its items */
 	uint32_t items;
 	uint32_t bag;      /* the bag's number in left or right */
-	uint32_t earliest; /* first document of the partition before its own */
+	uint32_t earliest; /* the first document of the partition before its own */
 	bool of_right;
 } SetDocument;
 

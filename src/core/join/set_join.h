@@ -5,9 +5,9 @@
  * are partitioned by length, so that only bags of the same or of neighbouring partitions
  * can be similar.  Bags with a common element are found by inverted lists, the rarest
  * element first.  A pair is pruned by the difference of the lengths, by the frequency of
- * the elements already passed, and by a bitmap of each bag (Sandes, Teodoro, Melo, 2020).  As in PPJoin (Xiao et al., WWW 2008), the lists hold
- * only the rarest elements of each bag, and the frequency passed counts on both sides.  No
- * pair is lost.
+ * the elements already passed, and by a bitmap of each bag (Sandes, Teodoro, Melo, 2020).
+ * As in PPJoin (Xiao et al., WWW 2008), the lists hold only the rarest elements of each bag,
+ * and the frequency passed counts on both sides.  No pair is lost.
  *
  * A bag may be contained in one of any greater length, so containment has one partition.
  * The lists hold the rarest elements of the lesser bag, and the greater one is searched by
@@ -26,7 +26,7 @@
  */
 typedef bool (*SetPairSink)(void *state, uint32_t a, uint32_t b, double similarity);
 
-/* Returns the part to join next, -1 for none; the part that it returned before is done. */
+/* Returns the part to join next, or -1.  Then the part that it returned before is done. */
 typedef int (*SetNext)(void *next_state);
 
 typedef struct SetJoin
@@ -36,7 +36,7 @@ typedef struct SetJoin
 	const Bag *right; /* NULL: join left with itself */
 	uint32_t right_count;
 	double threshold; /* the threshold, above 0 and at most 1 */
-	bool weighted;    /* lengths are sums of frequencies, else numbers of elements */
+	bool weighted;    /* lengths are sums of frequencies; if not, numbers of elements */
 	Measure measure;  /* the measure: resemblance or containment */
 	SetPairSink sink;
 	void *state;  /* the state of sink */

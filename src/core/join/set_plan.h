@@ -1,5 +1,5 @@
 /*
- * set_plan.h: bags prepared for the join, with their lists (set_plan.c, for set_join.c).
+ * set_plan.h: the bags of a join with the lists of their items (set_plan.c, for set_join.c).
  *
  * The lists do not change while documents are compared, so parts of the documents can be
  * joined by processes that share a plan.
@@ -13,21 +13,21 @@
 /* A document in the list of one of its rarest items. */
 typedef struct SetPosting
 {
-	uint64_t remaining; /* length of the document from the item on */
+	uint64_t remaining; /* the length of the document from the item on */
 	uint32_t document;
-	uint32_t item; /* number of the item in the document */
+	uint32_t item; /* the number of the item in the document */
 } SetPosting;
 
 /*
- * The lists of all documents, searched with each longer document; or of a block of documents,
- * searched with each shorter document, which need not be of the block.
+ * The lists of all documents, which are searched with each longer document; or the lists of a
+ * block of documents, which are searched with each shorter document, of the block or not.
  */
 typedef struct SetPlan
 {
 	SetItems items;
 	bool block;
-	uint32_t mask; /* bits of a rank that number its lists, which ranks of a block may share */
-	size_t lists;  /* lists, one for each number; with two sources, of left and right in turn */
+	uint32_t mask; /* the bits of a rank that number its list; in a block, ranks may share lists */
+	size_t lists;  /* one list for each number; if the join has a right, two: of left, of right */
 	size_t *start; /* the start of each list, and the end of the last */
 	size_t postings;
 	SetPosting *posting; /* the postings of the documents of each list in turn */

@@ -2,10 +2,11 @@
  * spread.c: the join of signatures that memory does not hold, by way of files.
  *
  * For each group an entry of each signature, its bucket and prefix, is written to one of several
- * files, by the high bits of the bucket.  Two files are joined in memory if a change within the
- * radius leads from one to the other, so each bucket is looked up once, as in memory.  Pairs
- * whose prefixes are near enough are then compared as a whole (hits.c).  A file that memory
- * does not hold, since many documents share a bucket, is joined in pieces, each with each.
+ * files, chosen by the high bits of the bucket.  Two files are joined in memory if their high bits
+ * may be those of buckets within the group's radius of each other.  So each bucket is looked up
+ * once, as in a join in memory.  Pairs whose prefixes are near enough are then compared as a whole
+ * (hits.c).  Memory may not hold a file if many documents share a bucket.  Such a file is joined in
+ * pieces, each with each.
  *
  * If the plan has no groups, there is one file, whose entries have all symbols.
  */
@@ -14,16 +15,16 @@
 #include <math.h>
 #include <string.h>
 
-/* More files would take more memory for their buffers than for documents. */
+/* With more files, their buffers would take more memory than documents. */
 #define FILE_BITS_MAX 7
 
-/* The share of memory for pairs that are compared as a whole. */
+/* Memory is divided by this for the pairs that are compared as a whole. */
 #define SHARE_OF_HITS 4
 
 /* A piece has at least this many entries. */
 #define PIECE_MIN 1024
 
-/* Records of a list that are read at a time. */
+/* The records of a list that are read at a time. */
 #define RECORDS_STEP 64
 
 /* The entries of a list, in files. */
@@ -31,14 +32,14 @@ typedef struct SpreadList
 {
 	const FileList *list;
 	HostFile **file;
-	uint32_t *count;
+	uint32_t *count; /* the entries of each file */
 } SpreadList;
 
 /* A piece of a file. */
 typedef struct Piece
 {
-	uint32_t file;
-	uint32_t from;
+	uint32_t file; /* the number of the file */
+	uint32_t from; /* the number of the first entry */
 } Piece;
 
 typedef struct Spread
@@ -52,25 +53,26 @@ typedef struct Spread
 	bool self;
 	int words;     /* words of an entry's prefix, or of all symbols */
 	size_t stride; /* bytes of an entry */
-	uint32_t most; /* entries of a piece */
+	uint32_t most; /* the most entries of a piece */
 	int file_bits; /* the logarithm of the number of files */
-	int bits;      /* the logarithm of the number of files in this group */
+	int bits;      /* the logarithm of the number of files that this group uses */
 	int group;
-	Piece left;
-	Piece right;       /* the next one */
-	bool alone;        /* the next one is the left one itself */
-	bool stopped;      /* the sink has stopped it */
+	Piece left;        /* the piece on the left */
+	Piece right;       /* the piece that comes next on the right */
+	bool alone;        /* instead of it, the left piece is joined with itself next */
+	bool stopped;      /* the sink has ended the join */
 	uint8_t *entry[2]; /* the pieces in memory */
 } Spread;
 
 /* ---- Progress ----------------------------------------------------------- */
 
-/* Documents that are spread between two reports. */
+/* The documents that are spread between two reports. */
 #define SPREAD_STEP 65536
 
 /*
- * Reports how many of a group's files, or of the pieces if there are no groups, are written and
- * joined.  To write them takes about as long as to join them.
+ * Reports progress: that a share `written` of a group's files, from 0 to 1, is written, and that
+ * `joined` of them are joined.  To write them takes about as long as to join them.  If there are no
+ * groups, it reports the pieces on the left instead.
  */
 static void
 report_progress(const Spread *spread, double written, uint32_t joined)
@@ -91,7 +93,7 @@ report_progress(const Spread *spread, double written, uint32_t joined)
 
 /* ---- Files -------------------------------------------------------------- */
 
-/* Makes the entry of a document. */
+/* Makes the entry of the document at a place of its list, whose symbols are the record. */
 static void
 make_entry(const Spread *spread, uint32_t place, const uint8_t *record, JoinEntry *entry)
 {
@@ -120,7 +122,7 @@ spread_document(Spread *spread, SpreadList *to, uint32_t place, const uint8_t *r
 	host_file_write(to->file[f], (uint64_t) to->count[f]++ * spread->stride, entry, spread->stride);
 }
 
-/* Spreads list l over files. */
+/* Spreads the list on the left (l = 0) or on the right (1) over its files. */
 static void
 spread_list(Spread *spread, int l)
 {
@@ -145,7 +147,7 @@ spread_list(Spread *spread, int l)
 	host_free(buffer);
 }
 
-/* Brings a piece into memory, in the place of another.  Returns it as a side of a join. */
+/* Reads a piece into memory, where another one was.  Returns it as a side of a join. */
 static JoinSide
 load(Spread *spread, bool right, Piece piece)
 {
@@ -161,7 +163,7 @@ load(Spread *spread, bool right, Piece piece)
 
 /* ---- Pieces ------------------------------------------------------------- */
 
-/* Returns whether a piece is to be joined with the left one. */
+/* Returns whether a file of the right is joined with the file of the left piece. */
 static bool
 is_near(const Spread *spread, uint32_t file)
 {
@@ -173,7 +175,7 @@ is_near(const Spread *spread, uint32_t file)
 	return count > 0;
 }
 
-/* Moves from the right piece to the first that is to be joined with the left one; false: none. */
+/* Moves `right` on to a piece that is joined with the left one.  Returns false if there is none. */
 static bool
 find_right(Spread *spread)
 {
@@ -186,7 +188,7 @@ find_right(Spread *spread)
 	return right->file < UINT32_C(1) << spread->bits;
 }
 
-/* Puts the next piece on the right; false if there is none. */
+/* Puts the next piece on the right.  Returns false if there is none. */
 static bool
 next_right(Spread *spread)
 {
@@ -204,7 +206,7 @@ next_right(Spread *spread)
 	return true;
 }
 
-/* Spreads the lists by the buckets of the present group, and moves before the first file. */
+/* Spreads the lists by the buckets of the present group, and sets the first piece. */
 static void
 begin_group(Spread *spread)
 {
@@ -218,9 +220,9 @@ begin_group(Spread *spread)
 }
 
 /*
- * Compares the pairs that were collected: after each group if these are apart, or if labels are to
- * keep later groups from collecting other pairs; and after the last group.  Returns false if the
- * sink ended the join.
+ * Compares the pairs that were collected, if this is the last group.  It does so after each group if
+ * the caller wants groups apart, or if there are labels, which then keep later groups from
+ * collecting pairs that are connected already.  Returns false if the sink ended the join.
  */
 static bool
 end_group(Spread *spread, bool last)
@@ -232,7 +234,7 @@ end_group(Spread *spread, bool last)
 	return !spread->stopped;
 }
 
-/* Ends the present group and begins the next one; false if there is none. */
+/* Ends the present group and begins the next one.  Returns false if there is none. */
 static bool
 spread_next_group(Spread *spread)
 {
@@ -250,7 +252,7 @@ spread_next_group(Spread *spread)
 	return true;
 }
 
-/* Puts the next piece on the left, of this group or the next one; false if there is none. */
+/* Puts the next piece on the left, of this group or the next one.  Returns false if there is none. */
 static bool
 next_left(Spread *spread)
 {
@@ -271,7 +273,7 @@ next_left(Spread *spread)
 	return true;
 }
 
-/* A JoinNext. */
+/* A JoinNext: puts the next pieces on both sides.  Returns the group that they are of. */
 static int
 next_slice(void *next_state)
 {
@@ -284,7 +286,7 @@ next_slice(void *next_state)
 	return spread->group;
 }
 
-/* A JoinEmit: finds the places of a pair, and passes it on or collects it. */
+/* A JoinEmit: finds the places of a pair in the lists, and collects the pair or passes it on. */
 static bool
 take_pair(void *state, uint32_t a, uint32_t b, int distance)
 {
@@ -318,7 +320,7 @@ entry_bytes(const Spread *spread, double documents)
 	return spread->stride + spread->words * sizeof(uint64_t) + (3 + buckets) * sizeof(uint32_t);
 }
 
-/* Allocates what pieces need.  Two are sorted at a time. */
+/* Allocates memory for two pieces, which are sorted at a time, and for pairs. */
 static void
 begin_pieces(Spread *spread, double documents)
 {
@@ -388,8 +390,8 @@ join_pieces(Spread *spread)
 }
 
 /*
- * Joins two lists of signatures, or one with itself, as planned.  The pairs are places in the
- * lists.  Returns false if the sink ended the join.
+ * Joins two lists of signatures, or one with itself, as planned.  The sink gets the places of pairs
+ * in the lists.  Returns false if the sink ended the join.
  */
 bool
 spread_run(const SpreadJoin *join)

@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /*
- * The counts of a join, up to date after each part.  Of signatures, a pair is a candidate each
- * time that a group compares its prefixes.  Of sets, all candidates have met in a list, and are
- * pruned or compared.
+ * The counts of a join, up to date after each part.  A pair of signatures is a candidate each time
+ * that a group compares its prefixes.  A pair of sets is one if a list has both; then it is pruned
+ * or compared.
  */
 typedef struct JoinStats
 {

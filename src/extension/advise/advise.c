@@ -1,5 +1,5 @@
 /*
- * advise.c: neardup_advise(): candidates, best first, and what to type for each.
+ * advise.c: neardup_advise() returns the candidates, the best first, and a statement for each.
  */
 #include "advise/advise.h"
 
@@ -14,9 +14,10 @@
 /* ---- Arguments ------------------------------------------------------------------ */
 
 /*
- * Reads a sample of the texts of argument 0 and the verdicts of another argument, which may
- * be NULL, and finds the pairs.  judged and most are the numbers of the arguments: the
- * verdicts, and the most texts of the sample.
+ * Reads a sample of the texts that the query in argument 0 returns, and finds its pairs.  `judged`
+ * is the number of the argument with the query of verdicts, which may be NULL; `most` is that of
+ * the argument with the most texts of the sample, from 1 to SAMPLE_MOST.  Raises an error if an
+ * argument is wrong, or if there are verdicts but none whose texts were both read.
  */
 void
 find_pairs_of_arguments(FunctionCallInfo fcinfo, int judged, int most, CorpusPairs *pairs)
@@ -40,15 +41,15 @@ find_pairs_of_arguments(FunctionCallInfo fcinfo, int judged, int most, CorpusPai
 
 /* ---- What to type ---------------------------------------------------------------- */
 
-/* What statements are made of. */
+/* What the statements of all candidates share. */
 typedef struct Statement
 {
 	const char *schema; /* the schema of the extension's functions, with a dot, or empty */
-	const char *texts;  /* what to select an id and a body from */
+	const char *texts;  /* the FROM item that has the columns id and body */
 	Oid id_type;
 } Statement;
 
-/* Returns the schema to write before functions of the extension. */
+/* Returns the schema of a function with a dot, or "" if the search path finds the function. */
 static const char *
 schema_to_write(Oid function)
 {
@@ -57,7 +58,10 @@ schema_to_write(Oid function)
 	return psprintf("%s.", quote_identifier(get_namespace_name(get_func_namespace(function))));
 }
 
-/* Returns what to select the texts of a corpus from.  Its query may end in a comment. */
+/*
+ * Returns the FROM item of the texts of a corpus, with the columns id and body.  A new line ends
+ * the query, since it may end in a comment.
+ */
 static const char *
 texts_of(const Corpus *corpus)
 {
@@ -90,9 +94,9 @@ sets_query(const Statement *call, const Candidate *candidate)
 }
 
 /*
- * Returns a comment with statements that find what a new text resembles: by an index of the sets
- * of a table "docs", which gives the same answers as the pairs.  It is empty if the name of the
- * schema could end the comment.
+ * Returns a comment with statements that find the rows of a table "docs" that a new text resembles.
+ * They use an index on sets, which finds what the pairs would show.  Returns "" if the name of
+ * the schema could end the comment.
  */
 static const char *
 search_of(const Statement *call, const Candidate *candidate, double threshold)
@@ -143,7 +147,7 @@ statement_of(const Statement *call, const Outlook *outlook)
 
 #define COLUMNS 15
 
-/* Sets the columns of an estimate; without verdicts there is none. */
+/* Sets the three columns of an estimate; they are NULL without verdicts. */
 static void
 set_estimate(Datum *values, bool *nulls, const Estimate *estimate, bool known)
 {
@@ -199,10 +203,10 @@ report_contradictions(const CorpusPairs *pairs)
 			 errhint("Judge these pairs again, which neardup_pairs_to_judge() returns first, and add the verdicts: a pair whose verdicts differ counts as unsure.")));
 }
 
-/* Fewer verdicts of a kind say little. */
+/* The least verdicts of a kind, same or different, that say much. */
 #define KIND_LEAST 5
 
-/* Says so if there are few verdicts of a kind; returns whether any says "same". */
+/* Tells the user if a kind has too few verdicts.  Returns whether any verdict is "same". */
 static bool
 check_kinds(const CorpusPairs *pairs)
 {
@@ -218,7 +222,7 @@ check_kinds(const CorpusPairs *pairs)
 	return same > 0;
 }
 
-/* The best first, then the order of the candidates. */
+/* Sorts the best outlook first; equal ones by their places in candidates[]. */
 static int
 compare_outlooks(const void *x, const void *y)
 {
@@ -246,7 +250,7 @@ put_judged(ReturnSetInfo *result, const Statement *call, CorpusPairs *pairs, dou
 		put_outlook(result, call, &outlook[i], true);
 }
 
-/* Puts the row of the candidate for texts of this length, and says what it is worth. */
+/* Puts a row with the candidate for texts of this length, and tells the user that it is a guess. */
 static void
 put_unjudged(ReturnSetInfo *result, const Statement *call, const CorpusPairs *pairs)
 {

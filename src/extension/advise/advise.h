@@ -1,6 +1,9 @@
 /*
- * advise.h: which comparison fits a set of texts: a sample of them, the similarities of its
- * pairs by several candidates, and what judged pairs say about the candidates.
+ * advise.h: advice on the comparison that fits some texts.
+ *
+ * A candidate is a way to compare two texts.  A sample of the texts is read, the similarities of
+ * its pairs are computed by each candidate, and pairs that a person judged tell the candidates
+ * apart.
  */
 #ifndef NEARDUP_ADVISE_ADVISE_H
 #define NEARDUP_ADVISE_ADVISE_H
@@ -16,7 +19,7 @@
 
 /* ---- Candidates (similar.c) ---------------------------------------------- */
 
-/* The schemes that candidates compare by, and last the one that tells families of texts. */
+/* The schemes of the candidates.  No candidate has FAMILY, which tells families of near texts apart. */
 enum
 {
 	WORD_1,
@@ -37,7 +40,7 @@ typedef struct Candidate
 
 #define CANDIDATES 12
 
-/* The places of some candidates. */
+/* The places in candidates[] that other files use. */
 enum
 {
 	LEXICON_WORD_3 = 0,
@@ -50,17 +53,17 @@ extern const char *const scheme_names[SCHEMES];
 
 /* ---- A sample of texts (corpus.c) --------------------------------------------- */
 
-/* A text, as its distinct shingles by each scheme, which are hashes of 32 bits. */
+/* A text.  Its elements are its distinct shingles by a scheme, as hashes of 32 bits. */
 typedef struct CorpusText
 {
 	uint64 key;               /* the order of texts: those with the least keys are kept */
 	uint64 second_key;        /* the order of texts of equal keys */
 	uint64 row;               /* the number of its row, from 1 */
-	bool outside;             /* it is here only because it was judged */
+	bool outside;             /* the text is not of the sample, but was judged */
 	char *id;                 /* its id, as text */
 	uint32 judged;            /* place of the id in the verdicts, or NOT_JUDGED */
-	uint32 *element[SCHEMES]; /* the elements, ascending */
-	uint32 elements[SCHEMES];
+	uint32 *element[SCHEMES]; /* the elements by each scheme, ascending */
+	uint32 elements[SCHEMES]; /* the numbers of these elements */
 } CorpusText;
 
 typedef struct Corpus
@@ -68,19 +71,19 @@ typedef struct Corpus
 	MemoryContext context;
 	IdType ids;
 	JudgedPairs *verdicts; /* NULL if there are none */
-	uint32 most;           /* texts to keep */
-	uint32 family_most;    /* texts of one key to keep, where texts are left out */
-	size_t room;           /* bytes that text has room for */
-	uint32 count;          /* texts; when the sample is complete, texts outside come last */
+	uint32 most;           /* the most texts of the sample */
+	uint32 family_most;    /* the most texts of one key, if texts are left out */
+	size_t room;           /* texts that `text` has room for */
+	uint32 count;          /* texts in `text`; in the end, those outside the sample come last */
 	uint32 inside;         /* texts that are not outside */
-	bool complete;         /* no text was left out */
+	bool complete;         /* the sample has all texts */
 	uint64 limit;          /* texts with greater keys are left out */
 	uint64 rows;           /* rows with a text that has shingles */
-	uint64 texts;          /* rows with an id: these, and those without shingles */
+	uint64 texts;          /* rows with an id and a text: these, and those without shingles */
 	bool null_ids;         /* rows were left out because their ids are null */
 	CorpusText *text;
 	SchemeId scheme[SCHEMES];
-	uint32 highest[SCHEMES]; /* element that is kept */
+	uint32 highest[SCHEMES]; /* the greatest element that is kept */
 	uint64 total[SCHEMES];   /* elements of all texts */
 	const char *query;       /* the query without a semicolon */
 } Corpus;
@@ -93,7 +96,7 @@ extern double corpus_median_length(const Corpus *corpus, int scheme);
 
 /* ---- The similarities of pairs (similar.c) --------------------------------------- */
 
-/* Similarities are whole numbers of 1 / SIMILARITY_UNITS. */
+/* Similarities are multiples of 1 / SIMILARITY_UNITS. */
 #define SIMILARITY_UNITS 10000
 
 /* Thresholds are multiples of 1 / GRID. */
@@ -104,15 +107,15 @@ typedef struct AdvicePair
 {
 	uint32 a;
 	uint32 b;
-	float stands_for; /* pairs among all texts; 0 for one outside the sample */
-	float chance;     /* the chance of being drawn, relative to others */
-	float same;       /* P(same) by the model, which tells candidates apart */
-	float calibrated; /* P(same) for totals of many pairs */
+	float stands_for; /* the number of pairs of all texts; 0 if a text is not of the sample */
+	float chance;     /* the chance of being drawn, relative to that of other pairs */
+	float same;       /* P(same) by the model, which ranks candidates */
+	float calibrated; /* P(same) for estimates of numbers of pairs */
 	uint16 similarity[CANDIDATES];
 	bool unsure; /* it was judged both the same and different */
 } AdvicePair;
 
-/* Returns the step of the grid up to which a candidate reports a pair. */
+/* Returns the greatest threshold at which a candidate reports a pair, in steps of the grid. */
 static inline int
 pair_step(const AdvicePair *pair, int candidate)
 {
@@ -127,24 +130,24 @@ typedef struct CorpusPairs
 	AdvicePair *pair; /* the pairs, ordered by a and b */
 	uint32 *judged;   /* places of pairs that were judged */
 	bool *same;       /* verdicts on them */
-	bool *again;      /* whether each pair was given twice */
+	bool *again;      /* whether the verdict on each was given twice */
 	uint32 judged_count;
-	double reported[CANDIDATES][GRID + 1]; /* pairs of all texts that a threshold reports */
+	double reported[CANDIDATES][GRID + 1]; /* the estimated pairs of all texts at each threshold */
 } CorpusPairs;
 
 extern void pairs_find(CorpusPairs *pairs, Corpus *corpus);
 
 /* ---- What verdicts say (model.c) ------------------------------------------------ */
 
-/* A constant, the mean of a pair's similarities, and by how much each differs from it. */
+/* Features of a pair: 1, the mean of the logits of its similarities, and what each differs from it. */
 #define FEATURES (2 + CANDIDATES)
 
-/* Of some pairs, the expected same ones, and how they change with the coefficients. */
+/* Sums over some pairs, each counted as the pairs that it stands for. */
 typedef struct Sums
 {
-	double same;
-	double gradient[FEATURES];
-	double variance; /* the variance of `same`, if chance decides about each pair */
+	double same;               /* the expected number of same pairs */
+	double gradient[FEATURES]; /* the derivatives of `same` by the coefficients */
+	double variance;           /* the variance of `same`, if chance decides about each pair */
 } Sums;
 
 /* A logistic model of P(same), with the normal approximation of its uncertainty. */
@@ -172,8 +175,8 @@ typedef struct Outlook
 {
 	int candidate;
 	double threshold;
-	double pairs; /* reported, of all texts */
-	double merit; /* F1 by the model before it is calibrated: the greatest is the best */
+	double pairs; /* the estimated pairs of all texts that it reports */
+	double merit; /* F1 by the model that is not calibrated; the best candidate has the greatest */
 	Estimate precision;
 	Estimate recall;
 	Estimate f1;

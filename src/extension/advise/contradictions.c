@@ -4,14 +4,14 @@
  */
 #include "advise/advise.h"
 
-/* A verdict contradicts if it is out of order with this share of the opposite ones. */
+/* A verdict contradicts if it is out of order with more than this share of the opposite verdicts. */
 #define CONTRADICTION 0.5
 
-/* A verdict, and the share of the opposite ones with which it is out of order. */
+/* How much a verdict is out of order. */
 typedef struct Disorder
 {
-	uint32 judged;
-	double share;
+	uint32 judged; /* the place of the verdict in judged[] */
+	double share;  /* the share of opposite verdicts out of order with it, the mean by candidates */
 } Disorder;
 
 static int
@@ -25,11 +25,14 @@ compare_disorders(const void *x, const void *y)
 	return p->judged < q->judged ? -1 : p->judged > q->judged;
 }
 
-/* Adds to each verdict the share of opposite verdicts with which a candidate finds it out of order; equals count half. */
+/*
+ * Adds to each verdict the part of a candidate: the share of the opposite verdicts with which it is
+ * out of order.  Verdicts on pairs of equal similarity count half.
+ */
 static void
 add_disorder(const CorpusPairs *pairs, int candidate, Disorder *disorder)
 {
-	uint32 *below[2]; /* verdicts of each kind with less than each similarity */
+	uint32 *below[2]; /* how many verdicts of each kind are below each similarity */
 
 	for (int kind = 0; kind < 2; kind++)
 		below[kind] = palloc0(sizeof(uint32) * (SIMILARITY_UNITS + 2));
@@ -63,8 +66,9 @@ judged_same(const CorpusPairs *pairs)
 }
 
 /*
- * Sets the places in judged[] of the verdicts that contradict most, the worst first, at most
- * CONTRADICTIONS_MOST.  Returns their number.  Verdicts that were given twice are left out.
+ * Finds the verdicts that contradict most, at most CONTRADICTIONS_MOST.  Sets found[] to their
+ * places in judged[], the worst first, and returns their number.  Verdicts that were given twice
+ * are left out: the user has confirmed them.
  */
 uint32
 contradictions_find(const CorpusPairs *pairs, uint32 *found)

@@ -8,7 +8,8 @@
  * one pair of near-duplicates in ten thousand would be left.  A second such key decides
  * which texts of a large family are kept.
  *
- * If the texts are long, only shingles with small hashes are kept, up to one limit for all.
+ * If the texts have more than ELEMENTS_MOST shingles, only those with small hashes are kept.  The
+ * limit of the hashes is the same for all texts, so similarities can still be estimated.
  */
 #include "advise/advise.h"
 
@@ -24,10 +25,10 @@
 #include "sketch/bag.h"
 #include "calls/texts.h"
 
-/* Elements of a scheme to keep, of all texts. */
+/* The most elements of a scheme, of all texts together. */
 #define ELEMENTS_MOST 2000000
 
-/* One family is at most this part of a sample, where texts are left out. */
+/* If texts are left out, a family has at most one in FAMILY_PART of the texts of a sample. */
 #define FAMILY_PART 20
 
 #define EXAMPLE "SELECT id, body FROM docs"
@@ -84,8 +85,8 @@ forget_text(Corpus *corpus, CorpusText *text)
 }
 
 /*
- * Leaves out the texts with the greatest keys, and those of families that have enough.
- * Texts that were judged stay, outside the sample.
+ * Leaves out the texts with the greatest keys, and texts of families that have enough of them.
+ * Texts that were judged are kept outside the sample.
  */
 static void
 corpus_cut(Corpus *corpus)
@@ -172,7 +173,7 @@ take_elements(Corpus *corpus, CorpusText *text, int s, const Utf8Text *utf8)
 	corpus->total[s] += distinct;
 }
 
-/* Keeps only elements of a scheme up to half of the highest one. */
+/* Halves the greatest element of a scheme that is kept, and drops the elements beyond. */
 static void
 halve_elements(Corpus *corpus, int s)
 {
@@ -247,11 +248,14 @@ typedef struct CorpusReader
 {
 	Corpus *corpus;
 	Oid id_type;
-	FmgrInfo output; /* function of the id */
+	FmgrInfo output; /* the output function of the id's type */
 	uint64 row;
 } CorpusReader;
 
-/* A RowSink.  A text without shingles, as without letters and digits, is left out. */
+/*
+ * A RowSink: adds the text of a row to the corpus.  Rows with a NULL are left out, and texts without
+ * shingles, which have no letters and digits.
+ */
 static bool
 take_row(void *state, const Datum *values, const bool *nulls)
 {
@@ -290,7 +294,7 @@ take_row(void *state, const Datum *values, const bool *nulls)
 	return true;
 }
 
-/* Prepares a query of an id and a text; notes what the id is. */
+/* Prepares a query of an id and a text.  Sets the type of the id and its output function. */
 static SPIPlanPtr
 prepare(CorpusReader *reader, const char *query)
 {
@@ -312,8 +316,9 @@ prepare(CorpusReader *reader, const char *query)
 }
 
 /*
- * Reads a query that returns ids and texts into a sample of at most `most` texts, and the
- * texts that another query, which may be NULL, says were judged.
+ * Runs a query that returns ids and texts, and keeps a sample of at most `most` texts.  `judged`,
+ * which may be NULL, is a query that returns judged pairs of ids; their texts are kept, too.
+ * Raises an error if a query returns other columns.
  */
 void
 corpus_read(Corpus *corpus, const char *query, int most, const char *judged)
@@ -357,7 +362,10 @@ compare_lengths(const void *x, const void *y)
 	return compare_numbers(*(const uint32 *) x, *(const uint32 *) y);
 }
 
-/* Returns the median of the number of distinct shingles of a text by a scheme. */
+/*
+ * Returns the median of the numbers of distinct shingles of texts by a scheme.  It is an estimate if
+ * some shingles were not kept.
+ */
 double
 corpus_median_length(const Corpus *corpus, int scheme)
 {

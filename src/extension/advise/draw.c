@@ -1,5 +1,5 @@
 /*
- * draw.c: neardup_pairs_to_judge(): pairs of texts whose verdicts say most.
+ * draw.c: neardup_pairs_to_judge() returns the pairs of texts whose verdicts would say most.
  *
  * Pairs are drawn from strata of their ranks by each candidate, so that no candidate is
  * favoured, and pairs of every similarity come up.  Once some are judged, pairs whose verdict
@@ -16,19 +16,19 @@
 #include "base/hash.h"
 #include "calls/arguments.h"
 
-/* This part of the pairs is drawn as if none had been judged. */
+/* The share of pairs that are drawn as if none had been judged. */
 #define AS_AT_FIRST 0.1
 
-/* More pairs than these should not be asked for before any is judged. */
+/* The most pairs that should be drawn before any is judged. */
 #define ROUND_MOST 30
 
-/* A pair and its place among the pairs drawn: the lesser the earlier. */
+/* A pair that may be drawn. */
 typedef struct Draw
 {
-	uint32 pair;
-	double chance;
-	double place;
-	uint64 random;
+	uint32 pair;   /* the place of the pair */
+	double chance; /* the chance that it is the first one drawn */
+	double place;  /* a random number: the pairs with the least are drawn */
+	uint64 random; /* the random number that `place`, and then the order of rows, follow from */
 } Draw;
 
 /* Returns a random number that depends on nothing but the ids of a pair, in either order. */
@@ -41,7 +41,7 @@ random_of_pair(const Corpus *corpus, const AdvicePair *pair)
 	return mix64(shingle_of_token(a, strlen(a)) + shingle_of_token(b, strlen(b)));
 }
 
-/* Is there anything to judge: do the texts differ by some candidate? */
+/* Returns whether the texts of a pair differ by any candidate.  If not, there is nothing to judge. */
 static bool
 texts_differ(const AdvicePair *pair)
 {
@@ -69,7 +69,7 @@ compare_random(const void *x, const void *y)
 	return a->random < b->random ? -1 : a->random > b->random;
 }
 
-/* Sets the chances of all pairs that may be drawn; they add up to 1.  Returns how many they are. */
+/* Lists the pairs that may be drawn, with their chances, whose sum is 1.  Returns their number. */
 static uint32
 set_chances(const CorpusPairs *pairs, Draw *draw)
 {
@@ -105,8 +105,9 @@ set_chances(const CorpusPairs *pairs, Draw *draw)
 }
 
 /*
- * Draws pairs without replacement: the least of exponential random numbers whose rates are
- * the chances (Efraimidis and Spirakis, Information Processing Letters 97, 2006).
+ * Draws at most `wanted` pairs without replacement, and returns how many.  Each pair has an
+ * exponential random number whose rate is its chance; the least are drawn (Efraimidis and Spirakis,
+ * Information Processing Letters 97, 2006).  They come in random order, which tells the judge nothing.
  */
 static uint32
 draw_pairs(const CorpusPairs *pairs, uint32 wanted, Draw *draw)
@@ -124,7 +125,7 @@ draw_pairs(const CorpusPairs *pairs, uint32 wanted, Draw *draw)
 	return count;
 }
 
-/* Puts a pair as a row. */
+/* Puts a pair as a row.  It stands for no less than it does in the sample. */
 static void
 put_pair(ReturnSetInfo *result, const CorpusPairs *pairs, uint32 place, double stands_for,
 		 bool again)
@@ -139,7 +140,7 @@ put_pair(ReturnSetInfo *result, const CorpusPairs *pairs, uint32 place, double s
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
-/* Puts pairs drawn as rows. */
+/* Draws pairs and puts them as rows. */
 static void
 put_drawn(ReturnSetInfo *result, const CorpusPairs *pairs, uint32 wanted)
 {

@@ -1,31 +1,32 @@
 /*
- * gap.c: a threshold for texts of which no pairs were judged: where the fewest pairs are.
+ * gap.c: a threshold for texts of which no pairs were judged, just above a gap with few pairs.
  */
 #include "advise/advise.h"
 
-/* Few pairs should be less than this many steps of the grid below a threshold. */
+/* The width of the gap below a threshold, in steps of the grid. */
 #define WIDTH 5
 
+/* The greatest threshold that is tried, in steps of the grid. */
 #define HIGHEST_THRESHOLD 50
 
-/* What to try for texts of a length. */
+/* How to find a threshold for texts of some length.  Thresholds are steps of the grid. */
 typedef struct Rule
 {
 	int candidate;
-	double shingles; /* shingles of "word 3" that the median of the texts has at least */
-	int floor;       /* lower thresholds report texts of one subject */
-	double part;     /* part of the pairs above that may be just below the threshold */
+	double shingles; /* the least median number of shingles of "word 3" of the texts */
+	int floor;       /* the least threshold; lower ones report texts of one subject */
+	double part;     /* the most pairs in the gap, as a part of the pairs above it */
 	int otherwise;   /* the threshold if there is no gap */
 } Rule;
 
-/* From trials on labelled texts (make bench BENCH=accuracy): the last rule is for texts of any length. */
+/* The rules, from trials on labelled texts (make bench BENCH=accuracy).  The first that fits counts. */
 static const Rule rules[] =
 	{{.candidate = LEXICON_WORD_3, .shingles = 100, .floor = 20, .part = 0.15, .otherwise = 30},
 	 {.candidate = LEXICON_CHAR_5, .shingles = 0, .floor = 25, .part = 0.1, .otherwise = 50}};
 
 /*
- * Sets the candidate and the threshold for texts of this length: the lowest threshold, from
- * a floor on, below which there are few pairs.  Returns whether there is such a gap.
+ * Sets the candidate and the threshold of *outlook: the least threshold with a gap below.  Returns
+ * whether there is a gap; if not, the threshold is that of the rule.
  */
 bool
 gap_find(const CorpusPairs *pairs, Outlook *outlook)

@@ -3,8 +3,8 @@
  *
  * One logistic regression of "same" on the similarities by all candidates gives each pair of
  * the sample a probability.  From it follow the precision and recall of every candidate at
- * every threshold, for all pairs and not only the few that were judged.  Counts of verdicts
- * alone would need many more of them.  The coefficients have normal priors, so a few
+ * every threshold, for all pairs and not only the few that were judged.  To count verdicts
+ * instead, many more would be needed.  The coefficients have normal priors, so a few
  * verdicts are enough.  The intervals have the normal approximation of their posterior (Bishop,
  * Pattern Recognition and Machine Learning, 2006, section 4.5), and the variance of the number
  * of same pairs, if chance decides about each.
@@ -15,7 +15,7 @@
 
 #include "base/host.h"
 
-/* Similarities beyond these count as these. */
+/* Lesser and greater similarities count as these, since their logits would be infinite. */
 #define LOWEST_SIMILARITY 0.01
 #define HIGHEST_SIMILARITY 0.99
 
@@ -26,7 +26,7 @@
 #define SLOPE_PRECISION 0.2
 #define DIFFERENCE_PRECISION 1.0
 
-/* Priors of the calibration: no change. */
+/* The precisions of the priors of the calibration, whose means are no change. */
 #define SHIFT_PRECISION 0.1
 #define STRETCH_PRECISION 1.0
 
@@ -135,7 +135,7 @@ typedef struct Evidence
 	double precision[FEATURES];
 } Evidence;
 
-/* Returns the negative logarithm of the posterior, but for a constant. */
+/* Returns the negative logarithm of the posterior, up to a constant. */
 static double
 surprise(const Evidence *evidence, const double *coefficient)
 {
@@ -152,7 +152,7 @@ surprise(const Evidence *evidence, const double *coefficient)
 	return sum;
 }
 
-/* Sets the gradient of surprise(), and the inverse of its second derivatives. */
+/* Sets the gradient of surprise(), and the inverse of the matrix of its second derivatives. */
 static void
 derive(const Evidence *evidence, const double *coefficient, double *gradient,
 	   double inverse[FEATURES][FEATURES])
@@ -179,7 +179,7 @@ derive(const Evidence *evidence, const double *coefficient, double *gradient,
 	invert(inverse);
 }
 
-/* Finds the most probable coefficients by Newton's method, with shorter steps where needed. */
+/* Finds the most probable coefficients by Newton's method.  A step that overshoots is halved. */
 static void
 maximise(const Evidence *evidence, Model *model)
 {
@@ -222,8 +222,8 @@ normalise_weights(Evidence *evidence)
 }
 
 /*
- * Gathers the judged pairs and the priors.  A pair weighs the square root of what it stands
- * for: the few pairs from strata of many would decide alone.
+ * Gathers the judged pairs and the priors.  A pair weighs 1 / sqrt(chance).  If it weighed
+ * 1 / chance, the few pairs from strata of many pairs would decide alone.
  */
 static void
 gather_evidence(Evidence *evidence, const Model *model, const CorpusPairs *pairs)
@@ -248,8 +248,9 @@ gather_evidence(Evidence *evidence, const Model *model, const CorpusPairs *pairs
 }
 
 /*
- * Shifts and stretches the model's logits until the totals of all pairs are right: here a
- * pair weighs all that it stands for.  calibration gets the coefficients of 1 and the logit.
+ * Finds how to shift and stretch the model's logits so that estimates of numbers of pairs are
+ * right.  Here a pair weighs 1 / chance.  `calibration` gets the coefficients of 1 and of the logit.
+ * The features of the evidence are overwritten.
  */
 static void
 calibrate(Evidence *evidence, const Model *model, const CorpusPairs *pairs, Model *calibration)
@@ -272,7 +273,7 @@ calibrate(Evidence *evidence, const Model *model, const CorpusPairs *pairs, Mode
 	maximise(evidence, calibration);
 }
 
-/* Adds a pair of these features to sums. */
+/* Adds a pair with features x to sums. */
 static void
 add_to_sums(Sums *sums, const AdvicePair *pair, const double *x)
 {
@@ -284,7 +285,7 @@ add_to_sums(Sums *sums, const AdvicePair *pair, const double *x)
 		sums->gradient[j] += pair->stands_for * p * (1 - p) * x[j];
 }
 
-/* Fits a model to the judged pairs, and sets the probability of "same" of each pair. */
+/* Fits a model to the judged pairs, of which there is at least one, and sets P(same) of all pairs. */
 void
 model_fit(Model *model, CorpusPairs *pairs)
 {
@@ -319,7 +320,7 @@ model_fit(Model *model, CorpusPairs *pairs)
 
 /* ---- The outlook of a candidate ---------------------------------------------------------- */
 
-/* Returns F1 where `found` of `same` pairs are among those reported. */
+/* Returns F1 if `found` of `same` pairs are among `reported` pairs. */
 static double
 f1_of(double found, double reported, double same)
 {
@@ -327,8 +328,8 @@ f1_of(double found, double reported, double same)
 }
 
 /*
- * Chooses the threshold of greatest F1 among those of at least a precision, in steps of the
- * grid; returns 0 if there is none.  Sets *merit to F1.
+ * Returns the threshold of the greatest F1 whose precision is at least `least_precision`, in steps
+ * of the grid, or 0 if there is none.  Sets *merit to this F1.
  */
 static int
 choose_threshold(const CorpusPairs *pairs, int candidate, double least_precision, double *merit)
@@ -368,7 +369,7 @@ choose_threshold(const CorpusPairs *pairs, int candidate, double least_precision
 	return chosen;
 }
 
-/* How an estimate changes with the same pairs that a candidate reports, and with the others. */
+/* The derivatives of an estimate by the number of same pairs that a candidate finds, and misses. */
 typedef struct Slopes
 {
 	double found;
@@ -376,8 +377,8 @@ typedef struct Slopes
 } Slopes;
 
 /*
- * Returns an estimate with its interval, which is normal on the scale of logits, and rounded outwards:
- * else it would never have 1.
+ * Returns an estimate with its interval.  That is normal on the scale of logits, and is rounded
+ * outwards: otherwise it would never include 1.
  */
 static Estimate
 model_estimate(const Model *model, double value, const Sums *found, Slopes slopes)
@@ -399,7 +400,7 @@ model_estimate(const Model *model, double value, const Sums *found, Slopes slope
 					  ceil(GRID * logistic(logit(p) + error)) / GRID};
 }
 
-/* Returns the sums of the pairs that a candidate reports at a threshold. */
+/* Returns the sums of the pairs that a candidate reports at a threshold, in steps of the grid. */
 static Sums
 sum_up(const Model *model, const CorpusPairs *pairs, int candidate, int threshold)
 {
@@ -420,8 +421,8 @@ sum_up(const Model *model, const CorpusPairs *pairs, int candidate, int threshol
 }
 
 /*
- * Tells what a candidate does at its best threshold of at least a precision; returns false
- * if there is no such threshold.
+ * Sets *outlook to what a candidate does at its best threshold whose precision is at least
+ * `least_precision`, from 0 to 1.  Returns false if there is no such threshold.
  */
 bool
 model_outlook(const Model *model, const CorpusPairs *pairs, int candidate, double least_precision,

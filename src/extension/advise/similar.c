@@ -1,9 +1,9 @@
 /*
- * similar.c: the pairs of a sample that some candidate finds similar, and how similar by each.
+ * similar.c: the pairs of a sample that any candidate finds similar, and their similarities.
  *
- * For each scheme the texts of each shingle are listed.  A text's lists, run through once,
- * give what it shares with all texts after it.  Of all pairs those are kept that are among
- * the most similar ones by at least one candidate, POOL_PER_TEXT for each text.
+ * For each scheme there is a list of the texts of each shingle.  The lists of a text's shingles, read
+ * once, give what it shares with all texts after it.  Each candidate keeps the pairs that are most
+ * similar by it: as many as POOL_PER_TEXT for each text of the sample.
  */
 #include "advise/advise.h"
 
@@ -28,31 +28,31 @@ const Candidate candidates[CANDIDATES] = {[LEXICON_WORD_3] = {WORD_3, true, MEAS
 										  [10] = {CHAR_5, false, MEASURE_RESEMBLANCE},
 										  [11] = {CHAR_3, false, MEASURE_RESEMBLANCE}};
 
-/* Pairs to keep by each candidate, for each text. */
+/* The pairs that each candidate keeps, divided by the number of texts. */
 #define POOL_PER_TEXT 20
 
-/* Texts that stand for all when the similarity is sought above which pairs are kept. */
+/* The least number of texts, if there are so many, from which find_least() estimates. */
 #define PILOT_TEXTS 256
 
-/* Steps through the lists of a scheme, at most; where it would take more, fewer shingles are compared. */
+/* The most steps through the lists of a scheme; shingles that would take more are not compared. */
 #define STEPS_MOST UINT64CONST(300000000)
 
-/* Texts compared between two reports of progress. */
+/* The texts that are compared between two reports of progress. */
 #define TEXTS_STEP 16
 
 /* ---- Lists ------------------------------------------------------------------------ */
 
-/* The texts of each shingle of a scheme. */
+/* The lists of a scheme, each of the texts that have a shingle. */
 typedef struct Lists
 {
-	uint32 count;    /* shingles */
+	uint32 count;    /* the number of lists, one for each shingle */
 	uint32 *start;   /* the start of each list in text[], and the end of the last one */
 	uint32 *text;    /* the texts of each list, ascending */
 	uint8 *weight;   /* the weight of each shingle */
-	uint32 **list;   /* numbers of the lists of each text */
-	uint32 *lists;   /* the number of these lists */
-	uint32 *weights; /* the sum of their weights */
-	uint64 *shared;  /* what each text shares: shingles in the low half, weights in the high one */
+	uint32 **list;   /* the numbers of the lists that each text is in */
+	uint32 *lists;   /* how many lists each text is in */
+	uint32 *weights; /* the sum of the weights of these lists */
+	uint64 *shared;  /* what each text shares: low half, shingles; high half, their weights */
 } Lists;
 
 /* A SortKey. */
@@ -62,7 +62,7 @@ posting_key(const void *posting)
 	return *(const uint64 *) posting;
 }
 
-/* Returns the elements of all texts, each with its text, sorted. */
+/* Returns all elements, sorted, in the high half; the low half is the number of the text. */
 static uint64 *
 sorted_postings(const Corpus *corpus, int s)
 {
@@ -85,8 +85,10 @@ texts_in(const Lists *lists, uint32 list)
 }
 
 /*
- * Weighs the lists, which are this part of all, as a lexicon would: all shingles weigh the
- * most but its entries, the most frequent ones beside those that weigh nothing.
+ * Sets the weights of the lists as neardup_lexicon() would.  Some shingles are so frequent that they
+ * weigh nothing.  The most frequent of the others are the entries of the lexicon, which have their
+ * own weights; all rarer ones have the greatest weight.  `part` is the share of all shingles that
+ * the lists have, and of the entries.
  */
 static void
 weigh_lists(Lists *lists, const Corpus *corpus, double part)
@@ -119,7 +121,7 @@ weigh_lists(Lists *lists, const Corpus *corpus, double part)
 	pfree(of_count);
 }
 
-/* Gives each text the numbers of its lists. */
+/* Sets, for each text, the numbers of the lists that it is in and the sum of their weights. */
 static void
 number_lists(Lists *lists, uint32 texts)
 {
@@ -141,7 +143,7 @@ number_lists(Lists *lists, uint32 texts)
 		}
 }
 
-/* Makes the lists of a scheme, of shingles in the order of their hashes while steps allow. */
+/* Makes the lists of a scheme: of shingles in the order of their hashes, up to STEPS_MOST steps. */
 static void
 lists_begin(Lists *lists, const Corpus *corpus, int s)
 {
@@ -174,7 +176,7 @@ lists_begin(Lists *lists, const Corpus *corpus, int s)
 	number_lists(lists, corpus->count);
 }
 
-/* Finds what a text shares with each text from `from` on. */
+/* Sets lists->shared to what a text shares with each text from number `from` on. */
 static void
 similar_find_shared(Lists *lists, uint32 texts, uint32 text, uint32 from)
 {
@@ -184,7 +186,7 @@ similar_find_shared(Lists *lists, uint32 texts, uint32 text, uint32 from)
 		uint32 l = lists->list[text][i];
 		uint64 more = (uint64) lists->weight[l] << 32 | 1;
 
-		/* Texts before are at the start of the list. */
+		/* Texts before `from` are at the start of the list. */
 		for (uint32 p = lists->start[l + 1]; p > lists->start[l] && lists->text[p - 1] >= from; p--)
 			lists->shared[lists->text[p - 1]] += more;
 	}
@@ -192,7 +194,7 @@ similar_find_shared(Lists *lists, uint32 texts, uint32 text, uint32 from)
 
 /* ---- Similarities ------------------------------------------------------------------ */
 
-/* Returns what two texts share, of their lengths. */
+/* Returns the similarity of two texts of lengths x and y, in units, from what they share. */
 static uint16
 units(Measure measure, uint64 shared, uint64 x, uint64 y)
 {
@@ -215,7 +217,7 @@ compare_texts(const Lists *lists, uint32 a, uint32 b, uint16 *similarity)
 	}
 }
 
-/* Do two texts share a shingle of any candidate's scheme, after similar_find_shared() for a? */
+/* Returns whether a text shares a shingle of any candidate's scheme with the text of similar_find_shared(). */
 static bool
 share_any(const Lists *lists, uint32 b)
 {
@@ -235,7 +237,7 @@ family_resemblance(const Lists *lists, uint32 a, uint32 b)
 		(double) SIMILARITY_UNITS;
 }
 
-/* Finds the similarities from which on a candidate has its pairs to keep, from some texts. */
+/* Sets the least similarity of the pairs that each candidate keeps, estimated from some texts. */
 static void
 find_least(Lists *lists, const Corpus *corpus, uint16 *least)
 {
@@ -280,7 +282,7 @@ typedef struct JudgedTexts
 	uint8 times; /* JudgedTimes */
 } JudgedTexts;
 
-/* Were the texts of two judged ids read?  The state is the number of the text of each place. */
+/* Returns whether the texts of two judged ids were read.  The state is the text of each id's place. */
 static bool
 is_met(const void *state, uint32 a, uint32 b)
 {
@@ -289,7 +291,7 @@ is_met(const void *state, uint32 a, uint32 b)
 	return text[a] != NOT_JUDGED && text[b] != NOT_JUDGED;
 }
 
-/* Sets the judged pairs both of whose texts were read, sorted; returns how many. */
+/* Sets the judged pairs whose texts were both read, sorted.  Returns their number. */
 static uint32
 find_judged(const Corpus *corpus, JudgedTexts *judged)
 {
@@ -312,7 +314,11 @@ find_judged(const Corpus *corpus, JudgedTexts *judged)
 	return verdicts->count;
 }
 
-/* Returns how many pairs of all texts a pair of the sample stands for. */
+/*
+ * Returns how many pairs of all texts a pair of the sample stands for: one divided by the
+ * probability that the sample has both texts.  The second text comes with the first if they have the
+ * same key, whose probability is the resemblance; else it is in the sample by its own key.
+ */
 static float
 stands_for(const Corpus *corpus, const Lists *lists, uint32 a, uint32 b)
 {
@@ -327,7 +333,10 @@ stands_for(const Corpus *corpus, const Lists *lists, uint32 a, uint32 b)
 	return (float) (1 / (share * (resemblance + (1 - resemblance) * share)));
 }
 
-/* Adds the pairs of a text with texts after it that are similar, or judged. */
+/*
+ * Adds the pairs of text a with later texts that any candidate keeps, or that were judged.  `judged`
+ * is the first judged pair of a or of a later text.
+ */
 static void
 similar_add_pairs(CorpusPairs *pairs, Lists *lists, const uint16 *least, uint32 a,
 				  const JudgedTexts *judged, const JudgedTexts *end)
@@ -369,10 +378,14 @@ similar_add_pairs(CorpusPairs *pairs, Lists *lists, const uint16 *least, uint32 
 
 /* ---- The chance to be drawn ------------------------------------------------------------- */
 
-/* Ranks are sorted into strata: each has twice as many pairs, from an eighth of the number of texts on. */
+/*
+ * A candidate's pairs, the most similar first, are divided into strata.  The first ends at an eighth
+ * of the number of texts, each of the others at twice the rank where the one before ends, and the
+ * last has the rest.
+ */
 #define STRATA 9
 
-/* Returns the stratum of a rank. */
+/* Returns the stratum of a rank, from 0. */
 static int
 stratum_of_rank(double rank, uint32 texts)
 {
@@ -381,7 +394,7 @@ stratum_of_rank(double rank, uint32 texts)
 	return (int) Min(Max(doublings, -1), STRATA - 2) + 1;
 }
 
-/* Adds the chance by a candidate: one of its strata, and one pair of it, all of them alike. */
+/* Adds the chance by a candidate: of its strata, and of the pairs of one, all are equally probable. */
 static void
 add_chances(CorpusPairs *pairs, int candidate)
 {
@@ -409,7 +422,7 @@ add_chances(CorpusPairs *pairs, int candidate)
 	pfree(stratum);
 }
 
-/* Reports the pairs compared.  Each text is compared with those after it. */
+/* Reports how many pairs were compared.  Each text is compared with those after it. */
 static void
 report_compared(int64 text, int64 texts)
 {
@@ -418,8 +431,8 @@ report_compared(int64 text, int64 texts)
 }
 
 /*
- * Finds the pairs of a sample that some candidate finds similar, and all that were judged,
- * with the chance of each to be drawn.
+ * Finds the pairs of a sample that any candidate finds similar, and those that were judged.  Sets
+ * the chance of each pair to be drawn.
  */
 void
 pairs_find(CorpusPairs *pairs, Corpus *corpus)

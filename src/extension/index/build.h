@@ -1,9 +1,9 @@
 /*
  * build.h: a build and its participants: the leader, and parallel workers if there are any.
  *
- * The blocks of an index that is being built are first the metapage, then the documents of
- * all segments, documents of sets after their elements, and then pages of postings, maps and roots
- * in the order in which they are written.
+ * The first block of an index that is being built is the metapage.  The documents of all segments
+ * follow; those of sets come after the elements of their segment.  Pages of postings, maps and roots
+ * come last, in the order in which they are written.
  */
 #ifndef NEARDUP_INDEX_BUILD_H
 #define NEARDUP_INDEX_BUILD_H
@@ -23,14 +23,14 @@ typedef struct BuildSegment
 	SegmentRoot root;
 	BlockNumber documents; /* the first block of its documents */
 	BlockNumber elements;  /* the first block of the elements of its sets */
-	int groups_claimed;    /* groups that a participant has claimed for the first time */
+	int groups_claimed;    /* groups that participants have claimed, which are the first ones */
 	BlockNumber last_map;  /* the map written last */
 	BucketLengths lengths;
 } BuildSegment;
 
 typedef struct BuildParticipant
 {
-	/* Groups of a segment that the participant will sort; others may take the last of them over. */
+	/* The participant will sort groups next to end - 1 of a segment; others may take over the last ones. */
 	uint32 segment;
 	int next;
 	int end;
@@ -40,18 +40,18 @@ typedef struct BuildParticipant
 /* What participants share, in shared memory if there are workers. */
 typedef struct BuildShared
 {
-	/* Fixed. */
+	/* Fixed before workers begin. */
 	Oid heap;
 	Oid index;
 	bool concurrent;
 	bool logged;
 	int participants; /* the most participants */
-	Size memory;      /* bytes for all of them together */
+	Size memory;      /* bytes for all participants together */
 
 	Barrier barrier;
 
-	pg_atomic_uint32 blocks; /* blocks that participants have taken */
-	pg_atomic_uint32 file;   /* blocks that the file has */
+	pg_atomic_uint32 blocks; /* the number of blocks that participants have taken */
+	pg_atomic_uint32 file;   /* the number of blocks that the file has */
 
 	/* Protected by the mutex while the table is scanned; fixed afterwards. */
 	slock_t mutex;
@@ -62,10 +62,10 @@ typedef struct BuildShared
 	bool broken_hot_chain;
 	uint32 segments;
 
-	int sorted; /* participants that have sorted sets */
+	int sorted; /* how many participants have sorted their sets */
 
 	/* Set when all documents are written; the mutex protects what is claimed and done. */
-	int sorters; /* participants that memory suffices for */
+	int sorters; /* the number of participants that memory suffices for */
 	uint64 postings_done;
 	BlockNumber blocks_logged;
 
@@ -94,7 +94,7 @@ typedef struct Build
 	/* Of sets (build_sets.c). */
 	Sharedsort *shared_sort; /* NULL: the leader sorts alone */
 	struct SizeSort *sort;
-	MapEntry **listed; /* the leader's: of each segment, the pages of documents */
+	MapEntry **listed; /* the pages of documents of each segment, for the leader only */
 } Build;
 
 static inline bool

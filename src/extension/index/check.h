@@ -12,8 +12,8 @@
 #include "utils/tuplesort.h"
 
 /*
- * Sorts rows in bounded memory.  A row is a tuple of three bigints, its place and the hashes
- * of its signature and its keys, and the place is the key.
+ * Sorts rows in bounded memory.  A row is a tuple of three bigints: its place, by which rows are
+ * sorted, the hash of its signature and that of its keys.
  */
 typedef struct RowSort
 {
@@ -25,13 +25,13 @@ typedef struct RowSort
 typedef struct RowCheck
 {
 	Relation index;
-	bool evaluate; /* evaluate expressions and the predicate; the caller sets this */
-	bool all_rows; /* each row of the table must have a document; the caller sets this too */
+	bool evaluate; /* expressions and the predicate are evaluated; set by the caller */
+	bool all_rows; /* each row of the table must have a document; set by the caller */
 	RowSort in_index;
 	RowSort in_table;
 	MemoryContext context; /* the context of one row */
-	int64 documents;       /* documents that were put */
-	int64 read;            /* rows of the table */
+	int64 documents;       /* documents of the index that were put */
+	int64 read;            /* rows of the table that were read */
 	int64 compared;        /* rows compared with their documents */
 } RowCheck;
 
@@ -46,8 +46,8 @@ typedef struct SetCheck
 {
 	ElementSource source;
 	const Grouping *grouping; /* NULL: there are no postings */
-	uint64 wanted;            /* a sum over the postings of its documents, as their elements say */
-	uint64 found;             /* the same sum over the postings that are found */
+	uint64 wanted;            /* the sum of the postings that the elements of its documents need */
+	uint64 found;             /* the sum of the postings that are found, which must be equal */
 } SetCheck;
 
 /* Returns what a posting adds to a sum of postings. */

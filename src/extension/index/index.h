@@ -28,13 +28,13 @@
 /* ---- Columns (columns.c) ------------------------------------------------ */
 
 /*
- * What a backend remembers of the tail, to append to it (insert.c).  The page in `slot` is the
- * relation's target block, too: when the file is truncated PostgreSQL resets that, as it does
- * for heaps, and these blocks may not exist any more.
+ * What a backend remembers of the tail, to append to it (insert.c).  The page in `slot` is also the
+ * relation's target block.  PostgreSQL resets that when the file is truncated, as it does for
+ * heaps; then these blocks may not exist any more.
  */
 typedef struct TailHint
 {
-	uint32 stamp; /* 0: nothing is remembered */
+	uint32 stamp; /* the stamp of the tail; 0: nothing is remembered */
 	int slot;     /* the slot of the page that this backend appends to */
 	BlockNumber open[TAIL_SLOTS];
 	SignatureHeader shape;
@@ -44,7 +44,7 @@ typedef struct TailHint
 typedef struct KeyColumn
 {
 	int column; /* the column, from 1 */
-	Oid hash;   /* function of its type */
+	Oid hash;   /* the hash function of its type */
 } KeyColumn;
 
 /* What a backend keeps of an index in rd_amcache, which an invalidation frees. */
@@ -52,7 +52,7 @@ typedef struct IndexCache
 {
 	TailHint tail;
 	int signature; /* the column of signatures */
-	int keys;      /* all other columns */
+	int keys;      /* the number of the other columns, which are keys */
 	bool sets;     /* the signatures are sets */
 	KeyColumn key[FLEXIBLE_ARRAY_MEMBER];
 } IndexCache;
@@ -80,7 +80,7 @@ extern void index_document(Relation index, const ItemPointerData *tid, const Dat
 
 extern Oid key_hash_function(Oid equality);
 
-/* Makes hashes of values that are compared with a key. */
+/* Hashes values that are compared with a key. */
 typedef struct KeyHasher
 {
 	int key; /* the key, from 0 */
@@ -105,11 +105,10 @@ extern IndexBuildResult *neardup_build(Relation heap, Relation index, IndexInfo 
 extern void neardup_buildempty(Relation index);
 extern char *neardup_buildphasename(int64 phase);
 
-/* 1 is PostgreSQL's own, "initializing". */
+/* The phases of a build.  1 is PostgreSQL's own, "initializing". */
 #define PHASE_DOCUMENTS 2
 #define PHASE_GROUPS 3
 #define PHASE_WAL 4
-
 
 /* ---- Free pages (free_pages.c) ------------------------------------------ */
 

@@ -6,7 +6,7 @@
 
 #include "store/meta.h"
 
-/* Who does maintenance: that decides on memory, delays, and for whom it gives way. */
+/* Who does maintenance, which decides on memory, on delays, and on whom it gives way to. */
 typedef enum MaintenanceBy
 {
 	MAINTENANCE_BY_INSERT,
@@ -18,7 +18,7 @@ typedef struct Maintenance
 {
 	Relation index;
 	MaintenanceBy by;
-	Size memory;   /* bytes that it may use */
+	Size memory;   /* the most bytes that it may use */
 	bool gave_way; /* another process waits for one of our locks: stop */
 } Maintenance;
 
@@ -40,8 +40,8 @@ extern _Noreturn void maintenance_replaced(Relation index, uint32 stamp);
 /* ---- Merging (maintenance_merge.c) -------------------------------------------------- */
 
 /*
- * Returns whether more than a third of a segment's documents is dead.  Then live documents are
- * copied: at most two for each that was removed.
+ * Returns whether more than a third of a segment's documents are dead.  Such a segment is worth
+ * copying, since that copies at most two live documents for each dead one.
  */
 static inline bool
 segment_is_dead(const SegmentEntry *entry)

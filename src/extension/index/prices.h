@@ -1,21 +1,21 @@
 /*
- * prices.h: what the searches of an index take, for the planner and for ordered scans.
+ * prices.h: estimates of what searches of an index cost, for the planner and for ordered scans.
  */
 #ifndef NEARDUP_INDEX_PRICES_H
 #define NEARDUP_INDEX_PRICES_H
 
 #include "index/scan.h"
 
-/* What a search takes: nanoseconds if all pages are in memory, and pages read. */
+/* What a search costs. */
 typedef struct SearchPrice
 {
-	double ns;
-	double pages;
+	double ns;    /* nanoseconds, if all pages are in memory */
+	double pages; /* pages read */
 } SearchPrice;
 
 /*
- * The documents that have the keys of a query: a share of all, in `lists` lists; no lists
- * if the query has no keys.
+ * The documents that have the keys of a query: a share of all, from 0 to 1, in `lists` lists.  If
+ * the query has no keys, there are no lists.
  */
 typedef struct KeyShare
 {
@@ -37,7 +37,7 @@ extern SearchPrice price_end(const IndexMeta *meta, KeyShare keys);
 #define SET_LIST_NS 150.0
 #define SET_POSTING_NS 1.5
 
-/* What it takes to look at a document that does not match, whose record may show it. */
+/* What it costs to look at a document that does not match, which its record alone may show. */
 typedef struct SetPrice
 {
 	double ns;

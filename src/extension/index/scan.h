@@ -38,7 +38,7 @@ match_tid(uint64 match)
 	return tid;
 }
 
-/* A number that no match at a distance is less than, and the greatest that one can be. */
+/* The least and the greatest number that a match at a distance can have. */
 #define MATCH_FIRST(distance) ((uint64) (distance) << 48)
 #define MATCH_LAST(distance) (MATCH_FIRST(distance) | UINT64_C(0xFFFFFFFFFFFF))
 
@@ -55,8 +55,8 @@ typedef struct MatchPlace
 typedef void (*MatchReceiver)(void *state, const uint64 *match, Size count);
 
 /*
- * The least matches greater than `after`, as many as have room, in any order until the
- * round ends.  A list with a receiver passes all matches on and keeps none.
+ * The matches of a round: the least that are greater than `after`, as many as have room.  Their order
+ * is arbitrary until the round ends.  A list with a receiver passes all matches on and keeps none.
  */
 typedef struct MatchList
 {
@@ -70,32 +70,32 @@ typedef struct MatchList
 	Size capacity;
 	uint64 after;
 	uint64 ceiling; /* matches from here on were dropped; PG_UINT64_MAX if none were */
-	bool repeats;   /* a match may be there twice */
+	bool repeats;   /* a match may be in the list twice */
 
 	/*
-	 * If `some` is not 0, a round may end as soon as it has found as many matches at the least
-	 * distance that there can be, if much is left to search.  Those that such rounds have
-	 * returned, ascending, are not found again.
+	 * If `some` is not 0, a round may end early: when it has found that many matches at the least
+	 * distance that any can have, and many pages are left to search.  Matches that such rounds have
+	 * returned are not returned again.
 	 */
 	Size some;
 	uint64 least;  /* the greatest number of a match at this distance */
-	Size nearest;  /* matches of the list up to it */
+	Size nearest;  /* how many matches of the list are not above it */
 	bool ended;    /* the round has ended early */
-	uint64 *given; /* the matches that such rounds have returned */
+	uint64 *given; /* the matches that rounds that ended early have returned, ascending */
 	Size givens;
 	Size given_room;
 
-	/* Places of matches of the round, of the first that were found. */
+	/* The places of the first matches that the round has found. */
 	MatchPlace *place;
 	Size places;
 	Size place_room;
 	Size places_most; /* 0: they are not noted */
 } MatchList;
 
-/* The places that a scan notes in a round. */
+/* The most places that a scan notes in a round. */
 #define PLACES_MOST 256
 
-/* The matches that the first of such rounds looks for. */
+/* The number of matches that the first round that may end early looks for (`some`). */
 #define SOME_FIRST 32
 
 extern Size matches_room(void);
@@ -111,18 +111,18 @@ extern void matches_kill(Relation index, MatchList *list, const uint8 *killed);
 
 /* ---- Keys (scan_keys.c) ------------------------------------------------- */
 
-/* A condition on a key: its hash is one of these, which ascend. */
+/* A condition on a key: its hash is one of some hashes. */
 typedef struct KeyCondition
 {
-	int key; /* the key, from 0 */
+	int key; /* the number of the key, from 0 */
 	int count;
-	uint32 *hash;
+	uint32 *hash; /* the hashes, ascending */
 } KeyCondition;
 
 /* Conditions that all hold. */
 typedef struct KeyFilter
 {
-	uint32 keys; /* the keys of each document */
+	uint32 keys; /* how many keys each document has */
 	int conditions;
 	KeyCondition condition[FLEXIBLE_ARRAY_MEMBER];
 } KeyFilter;
@@ -161,15 +161,15 @@ extern ScanConditions scan_conditions(IndexScanDesc scan);
 /* ---- Sets (scan_sets.c) -------------------------------------------------- */
 
 /*
- * Distances of sets that share something count in SET_DISTANCES, rounded down, and are less than
- * SET_DISTANCE_MAX, which is the distance of those that share nothing.
+ * The distance of two sets is one minus their resemblance, in units of 1 / SET_DISTANCES, rounded
+ * down, but below SET_DISTANCE_MAX.  That is the distance of sets that share nothing.
  */
 #define SET_DISTANCES 65536
 #define SET_DISTANCE_MAX (SET_DISTANCES - 1)
 
 extern SetQuery *set_query(const Signature *set, Measure measure, double threshold);
 
-/* Returns the distance that a resemblance stands for. */
+/* Returns the distance of two sets of a resemblance from 0 to 1. */
 extern int distance_of_sets(double resemblance);
 
 /* A document that may match: its record, and the TID without flags. */
@@ -189,10 +189,10 @@ typedef struct SetSearch
 	Size count;
 	Size room;
 	KeptPage elements; /* the page of elements that was read last */
-	uint64 pages_left; /* pages that may still be read, of query->pages */
+	uint64 pages_left; /* how many of query->pages may still be read */
 	Segment *segment;  /* the segment whose lists were read */
 	uint32 hits_page;  /* the page of documents that least_hits is for */
-	uint32 least_hits; /* the least hits of a candidate on that page */
+	uint32 least_hits; /* the least number of hits of a candidate on that page */
 } SetSearch;
 
 /* ---- Searching (scan_search.c) ------------------------------------------ */
@@ -202,7 +202,7 @@ typedef struct SearchQuery
 	Signature centre;
 	int radius;
 	const KeyFilter *filter; /* the conditions on keys; NULL: none */
-	bool by_distance; /* distances are told; if not, all are 0, so matches ascend in heap order */
+	bool by_distance; /* matches have their distances; if not, all are 0, so they ascend by TID */
 	const Signature *origin; /* distances of matches are measured from here; NULL: the centre */
 
 	/*
@@ -251,10 +251,10 @@ typedef void (*ReportReceiver)(void *state, const SearchReport *report);
 extern bool index_search(Relation index, const SearchQuery *query, int queries, MatchList *found,
 						 uint64 *after, ReportReceiver receiver, void *state);
 
-/* The query's bucket in a group, and the number of its postings. */
+/* The query's bucket in a group. */
 typedef struct QueryBucket
 {
-	uint32 length;
+	uint32 length; /* the number of its postings */
 	int group;
 	uint32 bucket;
 } QueryBucket;
@@ -279,7 +279,7 @@ typedef struct Search
 	uint32 per_page;
 	int k;
 	int b;
-	uint32 io_concurrency; /* pages to ask for at a time */
+	uint32 io_concurrency; /* the pages that are asked for ahead */
 	int64 read_before;     /* pages_read_in() when the search of the segment began */
 	uint32 first_new;      /* stamps from here on began after the search */
 	bool tails_done;       /* both tails have been searched */
@@ -347,12 +347,12 @@ extern void postings_lengths(Relation index, Segment *segment, SearchReport *rep
 /* ---- Lists of keys (scan_keys.c) ---------------------------------------- */
 
 /*
- * A search looks at lengths of buckets only if the plan that it has takes this number of nanoseconds
- * for each bucket, since looking takes about half of that.
+ * A search looks up the lengths of buckets only if its plan takes more than this number of
+ * nanoseconds for each bucket, since to look one up takes about half of that.
  */
 #define LOOK_NS 300.0
 
-/* The lists of the documents that satisfy a condition on a key, and others. */
+/* The lists with the documents that satisfy a condition on a key; they may have others, too. */
 typedef struct KeyLists
 {
 	QueryBucket *bucket; /* NULL: there are none */

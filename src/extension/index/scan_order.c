@@ -1,54 +1,55 @@
 /*
- * scan_order.c: all documents in the order of their distance.
+ * scan_order.c: returns all documents in the order of their distance.
  *
- * Searches with growing radii return the nearby documents, those at distance 0 first.  Each
- * search keeps the matches that follow the last one of the search before.  When a search would cost too much,
- * packed scans collect the other documents, each scan more than the one before, up to what
- * work_mem holds.  So a nearby document costs a search, and the first of documents that are
- * far little more than a packed scan.  Within a distance, a search takes the place of packed
- * scans if that costs less.
+ * Searches with growing radii return the near documents, those at distance 0 first.  Each search
+ * keeps only the matches after the last one of the search before.  When a search would cost too
+ * much, packed scans collect the other documents, each scan more of them than the one before, up to
+ * what work_mem holds.  So a near document costs some searches, and the first of the far ones little
+ * more than a packed scan.  If the distance is limited, a search takes the place of packed scans
+ * where it costs less.
  *
- * If only documents with some keys are wanted, the lists of these keys may be what reads the
- * others, in the place of packed scans.
+ * If only documents with some keys are wanted, the lists of these keys may take the place of packed
+ * scans, too.
  */
 #include "index/prices.h"
 
 /*
- * Each search costs about this many times the one before.  Searches for documents that may not
- * be there cost no more than this part of a packed scan, all together.
+ * Each search costs about STEP_GROWTH times the one before.  All together cost at most STEPS_PART of
+ * a packed scan, since there may be no near documents.
  */
 #define STEP_GROWTH 3
 #define STEPS_PART 0.15
 
 #define STEPS_MAX 16
 
-/* Radii whose price is looked at, up to the greatest. */
+/* The prices of at most twice this many radii are looked at. */
 #define RADII_TRIED 64
 
 /*
- * The matches that a packed scan keeps: the first one, the factor from one to the next,
- * and a bound against overflow.  Usually few are wanted, and the scan itself costs less
- * than sorting all documents.
+ * The matches that the first packed scan keeps, the factor from one scan to the next, and a bound
+ * against overflow.  Usually few matches are wanted, and a scan costs less than to sort all
+ * documents.
  */
 #define FAR_LIMIT_FIRST 512
 #define FAR_GROWTH 16
 #define FAR_LIMIT_MAX (SIZE_MAX / FAR_GROWTH)
 
-/* How many sets the first search for some looks for, and the factor from one to the next. */
+/* The number of sets that the first search for near sets looks for, and the factor to the next. */
 #define NEAR_LIMIT_FIRST 16
 #define NEAR_GROWTH 16
 
 /*
- * Searches for some sets come as long as they have read no more than half of this part of the
- * index's pages, and together read no more than this part, beside the lists of the first.  A query
- * has no more elements for each page.
+ * Another search for near sets begins only if those before have read at most half of one in
+ * NEAR_PAGES_PART pages of the index.  Documents are compared only until all searches together have
+ * read one in NEAR_PAGES_PART, beside the lists of the first search.  There is no such search if the
+ * query has more than NEAR_LISTS_PART elements for each page, since it reads a list of each.
  */
 #define NEAR_PAGES_PART 4
 #define NEAR_LISTS_PART 2
 
 typedef enum OrderStage
 {
-	STAGE_NEAR,  /* searches with growing radii, or for some sets */
+	STAGE_NEAR,  /* searches with growing radii, or for near sets */
 	STAGE_FAR,   /* packed scans, or lists of keys */
 	STAGE_EMPTY, /* empty signatures, at the greatest distance */
 	STAGE_EQUAL, /* instead of these three, if all distances are equal: all but NULLs */
@@ -56,13 +57,13 @@ typedef enum OrderStage
 	STAGE_DONE
 } OrderStage;
 
-/* The radii of the searches.  They follow from the prices of searches in an index. */
+/* The radii of the searches, chosen by the prices of searches in an index, in nanoseconds. */
 typedef struct Steps
 {
 	CompatFile file;
 	uint64 identity;
 	uint32 next_stamp; /* the next stamp of the metapage that the prices are from */
-	int method;
+	int method;        /* the setting neardup.search that the prices are for */
 	int count;
 	int radius[STEPS_MAX];
 	double price[STEPS_MAX];
@@ -77,24 +78,24 @@ struct Ordering
 	int farthest;            /* the greatest distance that signatures, or sets, can have */
 	const KeyFilter *filter; /* the conditions on keys; NULL: none */
 	bool killed;             /* documents that are marked as killed are found, too */
-	bool limited;
-	int limit;    /* the greatest distance */
-	int reached;  /* all documents within this distance have been collected; -1: none */
-	int wanted;   /* the radius of the search at hand */
-	uint64 after; /* the last match that has been collected in this stage, or 0 */
+	bool limited;            /* only documents within a distance are wanted */
+	int limit;               /* this distance, or the greatest distance */
+	int reached;             /* all documents within this distance have been collected; -1: none */
+	int wanted;              /* the radius of the search at hand */
+	uint64 after;            /* the last match that has been collected in this stage, or 0 */
 	OrderStage stage;
 	bool planned; /* steps are set */
 	Steps steps;
 	int next_step;
 	Size far_limit;  /* matches that the next packed scan keeps */
-	Size near_limit; /* sets that the next search for some looks for */
-	uint64 pages;    /* pages that searches for some sets have read */
+	Size near_limit; /* sets that the next search for near sets looks for */
+	uint64 pages;    /* pages that searches for near sets have read */
 };
 
 /*
- * Begins a scan of all documents that pass a filter, by distance from the centre, NULLs last,
- * or in any order if centre is NULL.  With limit >= 0 it returns only documents within that
- * many symbols, and no NULL or empty ones.
+ * Begins a scan of the documents that pass a filter, in the order of their distance from `centre`,
+ * NULLs last, or in any order if `centre` is NULL.  If `limit` is not negative, only documents within
+ * that many symbols are returned, and no NULL or empty ones.  filter may be NULL.
  */
 Ordering *
 ordering_begin(Relation index, const Signature *centre, int limit, const KeyFilter *filter,
@@ -139,7 +140,7 @@ ordering_repeats(double documents)
 
 /* ---- Radii -------------------------------------------------------------- */
 
-/* Returns the greatest radius, up to `most`, whose search costs at most `price`; -1: there is none. */
+/* Returns the greatest radius, at most `most`, whose search costs at most `price`; -1 if there is none. */
 static int
 radius_of_price(const double *prices, int most, double price)
 {
@@ -149,9 +150,9 @@ radius_of_price(const double *prices, int most, double price)
 }
 
 /*
- * Adds the step with a radius.  Before it come others, each with the greatest radius whose price is
- * at most a STEP_GROWTH-th of that of the step after it; the first is distance 0, if that costs at
- * most half of the next one.
+ * Adds a step with radius `last`, and steps before it.  Each of these has the greatest radius whose
+ * price is at most that of the next step divided by STEP_GROWTH.  Distance 0 comes first if it costs
+ * at most half of the next step.  Prices are by radius; steps have `stride` times these radii.
  */
 static void
 add_steps(Steps *steps, const double *prices, int last, int stride)
@@ -168,7 +169,7 @@ add_steps(Steps *steps, const double *prices, int last, int stride)
 	steps->price[steps->count++] = prices[last];
 }
 
-/* Chooses steps: the last one has the greatest radius whose price leaves enough for the others. */
+/* Chooses steps.  The last one has the greatest radius whose price leaves enough for those before. */
 static void
 choose_steps(const IndexMeta *meta, Steps *steps)
 {
@@ -186,9 +187,7 @@ choose_steps(const IndexMeta *meta, Steps *steps)
 		add_steps(steps, prices, tried - 1, stride);
 }
 
-/*
- * Drops the steps that cost too much beside reading all documents that pass the filter.
- */
+/* Drops steps that cost too much, where it costs `all` to read all documents that pass the filter. */
 static void
 cut_steps(Steps *steps, double all)
 {
@@ -260,7 +259,7 @@ collect_by_distance(Ordering *o, MatchList *batch)
 	query.method = neardup_search;
 	if (o->stage == STAGE_FAR)
 	{
-		/* Within a distance, the cheapest search costs no more than the others. */
+		/* If the distance is limited, the cheapest search costs no more than a packed scan. */
 		if (!o->limited)
 			query.method =
 				o->filter != NULL && neardup_search == SEARCH_AUTO ? SEARCH_KEYS : SEARCH_SCAN;
@@ -279,7 +278,7 @@ collect_by_distance(Ordering *o, MatchList *batch)
 	}
 }
 
-/* A resemblance that is less than that of any sets that share an element. */
+/* A resemblance below that of any two sets that share an element. */
 #define SHARES_ANYTHING 1e-12
 
 /* A ReportReceiver: counts the pages that an ordering has read. */
@@ -292,9 +291,9 @@ add_pages(void *state, const SearchReport *report)
 }
 
 /*
- * Collects the nearest sets of those that have not been collected.  Searches for some that are
- * near come first, each for more than the one before, as long as they read few pages; then one
- * reads all sets.  So all together read little more than each page once.
+ * Collects the nearest sets of those that have not been collected.  Searches for near sets come
+ * first, each for more of them than the one before, as long as they read few pages.  Then a search
+ * reads all sets.  So together they read little more than each page once.
  */
 static void
 collect_sets(Ordering *o, MatchList *batch)
@@ -330,7 +329,7 @@ collect_sets(Ordering *o, MatchList *batch)
 		if (o->filter != NULL && neardup_search == SEARCH_AUTO)
 			query.method = SEARCH_KEYS;
 	}
-	/* A search that reads all sets does not end early, unless only those are left that share nothing. */
+	/* A search that reads all sets ends early only if all sets that are left share nothing. */
 	if (o->stage == STAGE_FAR && query.nearest < SET_DISTANCE_MAX)
 		batch->some = 0;
 	complete = index_search(o->index, &query, 1, batch, &o->after, add_pages, o);
@@ -347,8 +346,8 @@ collect_sets(Ordering *o, MatchList *batch)
 }
 
 /*
- * Collects living documents whose flags within the mask are `flags`, all at the greatest
- * distance.  After the last of them the next stage comes.
+ * Collects the documents, but for dead ones, whose flags within the mask are `flags`, all at the
+ * greatest distance.  Stage `next` follows after the last of them.
  */
 static void
 collect_by_flags(Ordering *o, uint16 mask, uint16 flags, OrderStage next, MatchList *batch)
@@ -371,8 +370,8 @@ collect_by_flags(Ordering *o, uint16 mask, uint16 flags, OrderStage next, MatchL
 }
 
 /*
- * Collects the next documents in order, at least one.  Returns false if there are no
- * more.  Sets *is_null if these are NULLs.
+ * Collects the next documents in order, at least one, in `batch`, which it empties first.  Returns
+ * false if there are no more.  Sets *is_null to whether they are NULLs.
  */
 bool
 ordering_next(Ordering *o, MatchList *batch, bool *is_null)
