@@ -11,7 +11,7 @@
 /* The most bytes that a join takes for each element of its sets, the sets included. */
 #define SET_BYTES 80
 
-/* The least signatures that memory may hold, before any go to a file. */
+/* Memory holds at least this many signatures before any go to a file. */
 #define DOCUMENTS_MIN 1024
 
 /* A set in memory: its elements, then their frequencies if not all are 1. */
@@ -50,10 +50,10 @@ typedef struct DocumentStore
 	uint32_t base;   /* the number of the first of these documents */
 	uint64_t secret; /* the secret seed of digests, so that nobody can make equal ones */
 	bool *alone;     /* whether rows of equal values do not join each document */
-	Records
-		records; /* signatures: symbols, then the digest of the evidence, if there is any.  If rows
-						   do not bring their evidence, the last byte of the digest is DocumentRow.lone */
-	bool lone;   /* some documents are lone */
+	/* Signatures: symbols, then the digest of the evidence, if there is any.  If rows do not bring
+	   their evidence, the last byte of the digest is DocumentRow.lone. */
+	Records records;
+	bool lone;          /* some documents are lone */
 	StoredSet *set;     /* the sets of documents, if they are sets */
 	Chunk *chunks;      /* the chunks of the sets in memory */
 	uint64_t elements;  /* the elements of these sets */

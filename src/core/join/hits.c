@@ -11,7 +11,7 @@
  * Similar documents meet in many groups, but only the first of these emits their pair.  So a pair
  * that was collected need not be collected again.  An array remembers pairs by their hashes, each
  * until another takes its place.  A pair that was forgotten is collected again, and sorting brings
- * it together with itself.
+ * the two together.
  */
 #include "join/spread.h"
 

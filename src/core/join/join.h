@@ -31,8 +31,7 @@ typedef struct JoinSide
 {
 	const uint8_t *packed; /* symbols, or entries; aligned to 8 bytes */
 	uint32_t documents;
-	uint32_t
-		held; /* how many of the documents packed has, evenly chosen, only for a plan; 0: all */
+	uint32_t held; /* the documents of packed, evenly chosen for a plan; 0: all documents */
 } JoinSide;
 
 /*

@@ -15,7 +15,7 @@
 
 #include "base/host.h"
 
-/* Lesser and greater similarities count as these, since their logits would be infinite. */
+/* Lesser and greater similarities count as these, since 0 and 1 have infinite logits. */
 #define LOWEST_SIMILARITY 0.01
 #define HIGHEST_SIMILARITY 0.99
 
