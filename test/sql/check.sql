@@ -4,7 +4,7 @@ SET client_min_messages = warning;
 SET neardup.background = off;
 \set VERBOSITY terse
 
-\set pass_horizon `cat test/tools/pass_horizon.sql`
+\set pass_horizon `cat "${PG_ABS_SRCDIR:-test}/tools/pass_horizon.sql"`
 
 -- ---- Rows that the index lacks, or has with another signature ----
 CREATE TABLE shown (id int PRIMARY KEY, h bigint) WITH (autovacuum_enabled = off);

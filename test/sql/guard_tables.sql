@@ -180,8 +180,10 @@ DROP TABLE wide, ordinary;
 DROP FOREIGN DATA WRAPPER nothing CASCADE;
 
 -- ---- Privileges ----
-CREATE ROLE regress_neardup_clerk LOGIN;
-CREATE ROLE regress_neardup_owner LOGIN;
+-- They log in as this user does.
+\set password `echo "${PGPASSWORD:-none}"`
+CREATE ROLE regress_neardup_clerk LOGIN PASSWORD :'password';
+CREATE ROLE regress_neardup_owner LOGIN PASSWORD :'password';
 \set admin :USER
 GRANT CREATE ON SCHEMA public TO regress_neardup_owner;
 \c - regress_neardup_owner

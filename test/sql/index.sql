@@ -8,7 +8,7 @@ SET enable_bitmapscan = off;
 CREATE FUNCTION text_of(i int) RETURNS text LANGUAGE sql IMMUTABLE AS
 	$$SELECT string_agg(md5((i / 3)::text || j), ' ') || ' ' || i % 3 FROM generate_series(1, 30) j$$;
 
-\set pass_horizon `cat test/tools/pass_horizon.sql`
+\set pass_horizon `cat "${PG_ABS_SRCDIR:-test}/tools/pass_horizon.sql"`
 
 -- An empty index, then NULLs, then signatures of the length that NULLs are given room for and of another.
 CREATE TABLE hashes (id int, h bigint) WITH (autovacuum_enabled = off);

@@ -8,7 +8,7 @@ SET jit = off;
 SET client_min_messages = warning;
 SELECT setseed(0.25);
 
-\set pass_horizon `cat test/tools/pass_horizon.sql`
+\set pass_horizon `cat "${PG_ABS_SRCDIR:-test}/tools/pass_horizon.sql"`
 
 -- Elements of a document: some of its family's, others at random.
 CREATE FUNCTION elements(family int, change float8) RETURNS bigint[] LANGUAGE sql VOLATILE AS $$

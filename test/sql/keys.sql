@@ -3,7 +3,7 @@
 SET client_min_messages = warning;
 SET neardup.background = off;
 SET jit = off;
-\set pass_horizon `cat test/tools/pass_horizon.sql`
+\set pass_horizon `cat "${PG_ABS_SRCDIR:-test}/tools/pass_horizon.sql"`
 CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
 CREATE DOMAIN code AS varchar(10);
 CREATE TABLE docs (
