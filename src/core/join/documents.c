@@ -241,6 +241,14 @@ clear_table(Documents *documents)
 	documents->store->base = documents->count;
 }
 
+/* Returns how much room comes after `room` for rows, or for documents, of which there are no more. */
+static size_t
+more_room(const Documents *documents, size_t room)
+{
+	room = Max(2 * room, ROOM_MIN);
+	return documents->rows_max > 0 ? Min(room, documents->rows_max) : room;
+}
+
 /* Makes room for one more document. */
 static void
 reserve_document(Documents *documents)
@@ -251,7 +259,7 @@ reserve_document(Documents *documents)
 	table_reserve(&store->table, store->table.count + 1);
 	if (documents->count < documents->room)
 		return;
-	room = documents->room = Max(2 * documents->room, ROOM_MIN);
+	room = documents->room = more_room(documents, documents->room);
 	documents->first = host_realloc(documents->first, room * sizeof(uint32_t));
 	documents->last = host_realloc(documents->last, room * sizeof(uint32_t));
 	store->alone = host_realloc(store->alone, room * sizeof(bool));
@@ -444,7 +452,7 @@ append_row(Documents *documents, uint32_t class)
 {
 	if (documents->rows == documents->row_room)
 	{
-		documents->row_room = Max(2 * documents->row_room, ROOM_MIN);
+		documents->row_room = more_room(documents, documents->row_room);
 		documents->next = host_realloc(documents->next, documents->row_room * sizeof(uint32_t));
 		if (documents->class != NULL)
 			documents->class =

@@ -142,6 +142,7 @@ make_sets(const DocumentList *list, const PairOptions *options)
 {
 	Documents *sets = documents_begin(options, true, false);
 
+	sets->rows_max = list->count;
 	for (uint32_t i = 0; i < list->count; i++)
 	{
 		void *copy;

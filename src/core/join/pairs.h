@@ -93,6 +93,7 @@ typedef struct Documents
 	const PairOptions *options;
 	/* Rows, in the order in which they were added. */
 	uint32_t rows;
+	uint32_t rows_max; /* the most rows that come, which the caller may set first; 0: unknown */
 	size_t row_room;
 	uint32_t *next;  /* the next row of the same document, or NO_ROW */
 	uint32_t *class; /* the class of each row; NULL if rows have no classes */

@@ -364,6 +364,17 @@ typedef struct Spool
 	bool reads;     /* it has been read */
 } Spool;
 
+/* Where each of many items ends that lie one behind the other; only a length if all have the same. */
+typedef struct Ends
+{
+	uint64_t length; /* the length of each */
+	size_t count;    /* how many items there are */
+	Buffer end;      /* uint64_t: the end of each, if lengths differ */
+} Ends;
+
+extern void ends_add(Ends *ends, uint64_t length);
+extern uint64_t ends_start(const Ends *ends, size_t item);
+
 extern void write_at(int file, const void *bytes, size_t length, uint64_t place);
 extern void spool_put(Spool *spool, const void *bytes, size_t length);
 extern const uint8_t *spool_get(Spool *spool, uint64_t start, size_t length);

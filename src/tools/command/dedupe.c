@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <float.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,9 +22,9 @@ typedef struct RecordValues
 	neardup_values values;
 	Spool out;   /* the bytes of the values */
 	Texts texts; /* the texts, if they decide */
-	Buffer size; /* uint64_t: the size of each value; then where each ends */
-	Buffer id;   /* ids, each with a zero behind it, unless they are the numbers of records */
-	const char **id_at;
+	Ends ends;
+	Buffer id; /* ids: int64_t, or texts with a zero behind each; empty: the numbers of records */
+	Ends id_ends;
 	Best best;
 	bool against;    /* the records are those of --against */
 	bool signatures; /* signatures were read, and there are no texts */
@@ -77,14 +78,31 @@ put_similarity(Buffer *buffer, double similarity)
 	put(buffer, known->text, strlen(known->text));
 }
 
+/* The most bytes of a number that is an id, and a zero. */
+#define NUMBER_ROOM 24
+
+/* Returns the id of a record; a number is written to `room`. */
+static const char *
+record_id(const RecordValues *corpus, uint32_t record, char room[NUMBER_ROOM])
+{
+	const char *id = corpus->id.bytes + ends_start(&corpus->id_ends, record);
+	int64_t number = (int64_t) record + 1;
+
+	if (corpus->id_ends.count > 0 && !corpus->numbers)
+		return id;
+	if (corpus->numbers)
+		memcpy(&number, id, sizeof(number));
+	snprintf(room, NUMBER_ROOM, "%" PRId64, number);
+	return room;
+}
+
 /* Writes the id of a record. */
 static void
 put_id(Buffer *line, const RecordValues *corpus, uint32_t record)
 {
-	if (corpus->id_at == NULL)
-		put_text(line, "%u", record + 1);
-	else
-		put_copy_text(line, corpus->id_at[record]);
+	char room[NUMBER_ROOM];
+
+	put_copy_text(line, record_id(corpus, record, room));
 }
 
 /* Writes the ids of two records, their similarity and something behind it. */
@@ -157,7 +175,13 @@ keep_values(void *state, RecordBatch *batch)
 	RecordValues *corpus = state;
 
 	spool_put(&corpus->out, batch->out.bytes, batch->out.length);
-	put(&corpus->size, batch->size.bytes, batch->size.length);
+	for (size_t at = 0; at < batch->size.length; at += sizeof(uint64_t))
+		ends_add(&corpus->ends, *(const uint64_t *) (batch->size.bytes + at));
+	for (size_t at = 0, length; at < batch->id.length; at += length)
+	{
+		length = strlen(batch->id.bytes + at) + 1;
+		ends_add(&corpus->id_ends, length);
+	}
 	put(&corpus->id, batch->id.bytes, batch->id.length);
 	if (texts_decide())
 		texts_add(&corpus->texts, batch);
@@ -170,15 +194,23 @@ static void
 keep_signature(void *state, const SignatureRecord *signature)
 {
 	RecordValues *corpus = state;
-	uint64_t length = signature->length;
+	int64_t number;
 
 	corpus->values.kind = signature->kind;
 	corpus->numbers = signature->number;
 	if (!is_of_part(corpus->session, signature, corpus->against))
 		return;
 	spool_put(&corpus->out, signature->value, signature->length);
-	put(&corpus->size, &length, sizeof(length));
+	ends_add(&corpus->ends, signature->length);
+	if (signature->number)
+	{
+		number = strtoll(signature->id, NULL, 10);
+		put(&corpus->id, &number, sizeof(number));
+		ends_add(&corpus->id_ends, sizeof(number));
+		return;
+	}
 	put(&corpus->id, signature->id, strlen(signature->id) + 1);
+	ends_add(&corpus->id_ends, strlen(signature->id) + 1);
 }
 
 /* A function of neardup_values: reads the value of a record. */
@@ -186,10 +218,10 @@ static bool
 read_value(void *state, size_t record, const uint8_t **value, size_t *length)
 {
 	RecordValues *corpus = state;
-	const uint64_t *end = (const uint64_t *) corpus->size.bytes;
+	uint64_t start = ends_start(&corpus->ends, record);
 
-	*length = end[record + 1] - end[record];
-	*value = spool_get(&corpus->out, end[record], *length);
+	*length = ends_start(&corpus->ends, record + 1) - start;
+	*value = spool_get(&corpus->out, start, *length);
 	return true;
 }
 
@@ -217,9 +249,6 @@ read_corpus(neardup_session *session, neardup_signer *signer, char **names, bool
 			bool against)
 {
 	RecordValues *corpus = resize(NULL, NULL, sizeof(RecordValues));
-	uint64_t *end;
-	size_t count;
-	const char *id;
 
 	*corpus =
 		(RecordValues){.session = session,
@@ -227,7 +256,6 @@ read_corpus(neardup_session *session, neardup_signer *signer, char **names, bool
 					   .values = {.kind = kind_of_options()},
 					   .against = against,
 					   .signatures = against ? are_signatures(names) : options.signatures != NULL};
-	put(&corpus->size, &(uint64_t){0}, sizeof(uint64_t));
 	if (corpus->signatures)
 		read_signatures(names, keep_signature, corpus);
 	else
@@ -238,21 +266,12 @@ read_corpus(neardup_session *session, neardup_signer *signer, char **names, bool
 			remember_texts(session, signer, corpus->files);
 		pipeline(corpus->files, make_values, keep_values, corpus);
 	}
-	count = corpus->size.length / sizeof(uint64_t) - 1;
-	if (count > NEARDUP_NO_KEEPER / 2)
+	if (corpus->ends.count > NEARDUP_NO_KEEPER / 2)
 		fail(EXIT_RESOURCES, "there are too many records");
-	end = (uint64_t *) corpus->size.bytes;
-	id = corpus->id.bytes;
-	if (id != NULL)
-		corpus->id_at = resize(NULL, NULL, count * sizeof(char *));
-	for (size_t i = 0; i < count; i++)
-	{
-		end[i + 1] += end[i];
-		if (id != NULL)
-			id = (corpus->id_at[i] = id) + strlen(id) + 1;
-	}
+	corpus->id.bytes = resize(NULL, corpus->id.bytes, corpus->id.length);
+	corpus->id.room = corpus->id.length;
 	corpus->values = (neardup_values){.kind = corpus->values.kind,
-									  .count = count,
+									  .count = corpus->ends.count,
 									  .read = read_value,
 									  .state = corpus};
 	if (texts_decide())
@@ -464,6 +483,7 @@ static void
 write_kept_signatures(const RecordValues *corpus, const bool *goes)
 {
 	Buffer row = {0};
+	char room[NUMBER_ROOM];
 
 	write_copy_begin();
 	for (uint32_t i = 0; i < corpus->values.count; i++)
@@ -475,7 +495,7 @@ write_kept_signatures(const RecordValues *corpus, const bool *goes)
 			continue;
 		row.length = 0;
 		(void) read_value(corpus->values.state, i, &value, &length);
-		(void) put_copy_row(&row, corpus->id_at[i], corpus->numbers, value, length);
+		(void) put_copy_row(&row, record_id(corpus, i, room), corpus->numbers, value, length);
 		write_out(stdout, row.bytes, row.length);
 	}
 	write_copy_end();

@@ -15,6 +15,31 @@
 /* Bytes that are read at a time. */
 #define READ_BYTES (256 * 1024)
 
+/* Adds an item. */
+void
+ends_add(Ends *ends, uint64_t length)
+{
+	uint64_t end = ends_start(ends, ends->count) + length;
+
+	if (ends->count > 0 && ends->end.length == 0 && length != ends->length)
+		for (size_t i = 1; i <= ends->count; i++)
+			put(&ends->end, &(uint64_t){i * ends->length}, sizeof(uint64_t));
+	if (ends->end.length > 0)
+		put(&ends->end, &end, sizeof(end));
+	else
+		ends->length = length;
+	ends->count++;
+}
+
+/* Returns where an item begins, or, for the number of items, where the last one ends. */
+uint64_t
+ends_start(const Ends *ends, size_t item)
+{
+	if (item == 0 || ends->end.length == 0)
+		return item * ends->length;
+	return ((const uint64_t *) ends->end.bytes)[item - 1];
+}
+
 /* Writes bytes to a place of a temporary file. */
 void
 write_at(int file, const void *bytes, size_t length, uint64_t place)

@@ -365,6 +365,7 @@ read_documents(const PairCall *call, int side, const Documents *others, uint32_t
 
 	if (values->count >= NO_ROW / 2)
 		session_fail(NEARDUP_TOO_LARGE, "there are more than %u values", NO_ROW / 2);
+	documents->rows_max = values->count;
 	for (uint32_t row = 0; row < values->count; row++)
 	{
 		Value value = value_at(values, row, &block, blocks);
