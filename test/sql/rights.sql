@@ -271,6 +271,30 @@ RESET ROLE;
 SELECT * FROM desk.secret;
 DROP TABLE desk.letters, desk.secret, desk.judged, desk.closed;
 
+-- ---- A superuser who looks for violations runs no code of another role ----
+SET ROLE regress_neardup_owner;
+CREATE FUNCTION desk.taken(id int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE WARNING 'taken as %', current_user; RETURN true; END $$;
+CREATE TABLE desk.letters (id int PRIMARY KEY, sig near.minhash);
+CREATE INDEX letters_sig ON desk.letters USING neardup (sig);
+INSERT INTO desk.letters VALUES (1, near.to_minhash(near.words(1)));
+CREATE TRIGGER guard AFTER INSERT ON desk.letters FOR EACH ROW EXECUTE FUNCTION near.neardup_guard_row('signature=sig', 'threshold=0.9', 'condition=desk.taken(id)');
+RESET ROLE;
+SELECT neardup_guard_violations('desk.letters');
+DROP TRIGGER guard ON desk.letters;
+-- Nor the code of a view of verdicts.
+SET ROLE regress_neardup_owner;
+CREATE VIEW desk.judged AS SELECT 1 AS a, 2 AS b, false AS same WHERE desk.taken(1);
+RESET ROLE;
+ALTER TABLE desk.letters OWNER TO CURRENT_USER;
+CREATE TRIGGER guard AFTER INSERT ON desk.letters FOR EACH ROW EXECUTE FUNCTION near.neardup_guard_row('signature=sig', 'threshold=0.9', 'unless=desk.judged');
+INSERT INTO desk.letters VALUES (2, near.to_minhash(near.words(2)));
+ALTER TABLE desk.letters DISABLE TRIGGER guard;
+INSERT INTO desk.letters VALUES (3, near.to_minhash(near.words(1)));
+SELECT neardup_guard_violations('desk.letters');
+DROP VIEW desk.judged;
+DROP TABLE desk.letters;
+DROP FUNCTION desk.taken;
+
 -- ---- What messages reveal ----
 SET ROLE regress_neardup_owner;
 CREATE TABLE desk.prints (id int PRIMARY KEY, f near.simhash);

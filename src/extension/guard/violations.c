@@ -17,6 +17,7 @@
 #include "utils/tuplestore.h"
 
 #include "rights.h"
+#include "trust.h"
 #include "calls/objects.h"
 
 /* Columns of the result: guard, problem, row_key, resembles, similarity. */
@@ -196,6 +197,8 @@ look_at_guard(Lister *lister, GuardTrigger *trigger)
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 					 errmsg("permission denied for table %s", get_rel_name(rule->side[i].table)),
 					 errdetail("neardup_guard_violations() reads all its rows.")));
+	if (OidIsValid(rule->unless.verdicts))
+		require_trust(rule->unless.verdicts, false);
 	lister->check.rule = rule;
 	foreach (cell, trigger->tables)
 	{
@@ -222,6 +225,8 @@ neardup_guard_violations(PG_FUNCTION_ARGS)
 	Relation table = relation_open(oid, AccessShareLock);
 	Lister lister = {.result = (ReturnSetInfo *) fcinfo->resultinfo};
 
+	/* Signature and condition of a guard may call any function. */
+	require_trust(oid, true);
 	begin_rows(fcinfo);
 	for (int i = 0; table->trigdesc != NULL && i < table->trigdesc->numtriggers; i++)
 	{
