@@ -264,9 +264,20 @@ END $$;
 SELECT refused('INSERT INTO proposals VALUES (4, ''e'', words(103, 7))');
 SELECT neardup_guard('proposals', name => 'no_copies', against => 'proposals');
 SELECT refused('INSERT INTO proposals VALUES (4, ''e'', words(1, 7))');
+-- Columns of other types cannot be compared.
+CREATE TABLE other (id int PRIMARY KEY, title int, body varchar, sig minhash);
+CREATE INDEX ON other USING neardup (sig);
+SELECT neardup_guard('proposals', name => 'no_copies', against => 'other', within => 'title');
+SELECT neardup_guard('proposals', name => 'no_copies', against => 'other', within => 'body');
+ALTER TABLE other ALTER body TYPE bytea USING NULL;
+INSERT INTO proposals VALUES (4, 'e', words(1, 7));
+ALTER TABLE other DROP sig, ADD sig shingles;
+CREATE INDEX ON other USING neardup (sig);
+SELECT neardup_guard('proposals', name => 'no_copies', against => 'other', within => '');
+DROP TABLE other;
 DROP TABLE archive;
 SELECT neardup_guard('proposals', name => 'no_copies', against => 'archive');
-SELECT neardup_guard('proposals', name => 'no_copies', against => '');
+SELECT neardup_guard('proposals', name => 'no_copies', against => '', within => '');
 
 -- ---- What is shown ----
 SELECT refused('INSERT INTO proposals VALUES (4, ''a "quoted" title'', words(1, 7))');

@@ -63,6 +63,24 @@ INSERT INTO keyed VALUES (1, 1, 5, to_minhash(words(1))), (2, 2, 4, to_minhash(w
 INSERT INTO keyed VALUES (4, 2, 5, to_minhash(words(4)));
 INSERT INTO keyed VALUES (4, 2, -2, to_minhash(words(1)));
 DROP TABLE keyed;
+-- A key of an index does not serve if its equality is not the column's; nor are equal values in one partition
+-- if the partition key's is not.  (Where citext and collations of ICU are installed.)
+CREATE FUNCTION lets_in(statement text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE statement;
+	PERFORM neardup_guard('keyed', 'sig', 0.9, within => 'tenant');
+	INSERT INTO keyed VALUES ('Acme', to_minhash(words(1))), ('other', to_minhash(words(1)));
+	INSERT INTO keyed VALUES ('acme', to_minhash(words(1)));
+	RAISE WARNING 'not refused: %', statement;
+EXCEPTION WHEN exclusion_violation OR feature_not_supported OR undefined_object THEN
+END $$;
+SELECT lets_in('CREATE EXTENSION citext; CREATE TABLE keyed (tenant citext, sig minhash)');
+SELECT lets_in('CREATE EXTENSION citext; CREATE TABLE keyed (tenant citext, sig minhash); CREATE INDEX ON keyed USING neardup (tenant, sig)');
+SELECT lets_in('CREATE COLLATION ci (provider = icu, locale = ''und-u-ks-level2'', deterministic = false); CREATE TABLE keyed (tenant text COLLATE ci, sig minhash);
+	CREATE INDEX ON keyed USING neardup (tenant COLLATE "C", sig)');
+SELECT lets_in('CREATE COLLATION ci (provider = icu, locale = ''und-u-ks-level2'', deterministic = false); CREATE TABLE keyed (tenant text COLLATE ci, sig minhash) PARTITION BY LIST (tenant COLLATE "C");
+	CREATE TABLE keyed_1 PARTITION OF keyed FOR VALUES IN (''Acme''); CREATE TABLE keyed_2 PARTITION OF keyed DEFAULT');
+DROP FUNCTION lets_in;
 -- Expressions: signatures and keys of columns, and of types of the user.
 CREATE TYPE sender AS (name text, site text);
 CREATE DOMAIN short AS text CHECK (length(VALUE) < 10000);
@@ -378,6 +396,9 @@ SELECT neardup_guard('t', 'sig');
 SELECT neardup_guard('t', 'sig', 1.5);
 SELECT neardup_guard('t', 'sig', 'NaN');
 SELECT neardup_guard('t', 'sig', 0.9, 'refuse');
+SELECT neardup_guard('t', 'sig', 0.9, record_in => 'title');
+SELECT neardup_guard('t', 'sig', action => 'none');
+SELECT neardup_guard('t', name => 't_sig_rejekt', action => 'none');
 SELECT neardup_guard('t', 'sig', 0.9, name => '');
 SELECT neardup_guard('t', 'sig', 0.9, condition => 'sig IS NULL)) OR ((true');
 CREATE VIEW v AS SELECT * FROM t;

@@ -203,6 +203,10 @@ drop_triggers(const Guard *guard, bool all)
 							 guard->table_name);
 	}
 	table_close(table, NoLock);
+	if (commands.len == 0 && guard->action == ACTION_NONE)
+		ereport(NOTICE,
+				(errmsg("table \"%s\" has no such guard", get_rel_name(guard->table)),
+				 errhint("The view neardup_guards names all guards.")));
 	(void) run_command(commands.data);
 }
 
@@ -434,11 +438,18 @@ read_guard(FunctionCallInfo call)
 static void
 make_guard(Guard *guard)
 {
+	const char *records;
+
 	/* The lock that CREATE TRIGGER takes. */
 	LockRelationOid(guard->table, ShareRowExclusiveLock);
 	require_trust(guard->table, true);
+	records = guard->options.value[OPTION_RECORD_IN];
 	keep_options(guard);
 	guard->action = guard_action(&guard->options);
+	if (records != NULL && *records != '\0' && guard->action != ACTION_LOG &&
+		guard->action != ACTION_GROUP)
+		refuse_option(OPTION_RECORD_IN, psprintf("It is '%s'.", records),
+					  "Use it with action 'log' or 'group'.");
 	qualify(guard);
 	(void) guard_threshold(&guard->options);
 	drop_triggers(guard, false);

@@ -14,6 +14,7 @@
 #include "commands/defrem.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "parser/parse_coerce.h"
 #include "partitioning/partdesc.h"
 #include "rewrite/rewriteHandler.h"
 #include "utils/builtins.h"
@@ -137,6 +138,7 @@ is_divided_by_within(const GuardRule *rule, Relation table)
 
 		for (int w = 0; name != NULL && w < rule->withins; w++)
 			found |= rule->within[w].span == NULL && strcmp(rule->within[w].name, name) == 0 &&
+				key->partcollation[i] == key->parttypcoll[i] &&
 				get_opfamily_member(key->partopfamily[i], type, type, equal) ==
 					lookup_type_cache(key->parttypid[i], TYPECACHE_EQ_OPR)->eq_opr;
 		if (!found)
@@ -246,13 +248,24 @@ guard_is_signature(Relation index, const Expr *wanted)
 	return equal(list_nth(RelationGetIndexExpressions(index), expression), wanted);
 }
 
-/* Returns the column of an index that is a column of its table, or 0. */
+/* Returns whether a class of keys has the default equality of a type: text has not that of citext. */
+static bool
+is_default_equality(Oid family, Oid input, Oid type)
+{
+	return get_opfamily_member(family, input, input, STRATEGY_EQUAL) ==
+		lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr;
+}
+
+/* Returns the key of an index that compares a column of its table as the guard does, or 0. */
 static int
-key_column(Relation index, AttrNumber number)
+key_column(Relation index, const GuardColumn *wanted)
 {
 	for (int column = 1; column <= IndexRelationGetNumberOfKeyAttributes(index); column++)
-		if (index->rd_index->indkey.values[column - 1] == number &&
-			column != index_cache(index)->signature)
+		if (index->rd_index->indkey.values[column - 1] == wanted->number &&
+			column != index_cache(index)->signature &&
+			index->rd_indcollation[column - 1] == wanted->collation &&
+			is_default_equality(index->rd_opfamily[column - 1], index->rd_opcintype[column - 1],
+								wanted->type))
 			return column;
 	return 0;
 }
@@ -278,7 +291,7 @@ fitness(const GuardRule *rule, const GuardPlace *place, Relation index)
 		!predicate_implied_by(predicate, list_concat_copy(place->condition, place->leads), false))
 		return -1;
 	for (int i = 0; i < rule->withins; i++)
-		if (rule->within[i].span == NULL && key_column(index, place->within[i].number) > 0)
+		if (rule->within[i].span == NULL && key_column(index, &place->within[i]) > 0)
 			fits += 2 * INDEX_MAX_KEYS;
 	return fits - IndexRelationGetNumberOfKeyAttributes(index);
 }
@@ -301,7 +314,7 @@ find_index(const GuardRule *rule, GuardPlace *place, Relation table)
 			place->index = RelationGetRelid(index);
 			for (int i = 0; i < rule->withins; i++)
 				place->key[i] =
-					rule->within[i].span == NULL ? key_column(index, place->within[i].number) : 0;
+					rule->within[i].span == NULL ? key_column(index, &place->within[i]) : 0;
 			if (!index_cache(index)->sets && rule->measure != MEASURE_RESEMBLANCE)
 				refuse_option(OPTION_MEASURE,
 							  "A signature does not tell which part of a text is in another.",
@@ -354,6 +367,40 @@ find_signature(const GuardRule *rule, GuardPlace *place, Relation table)
 				   &place->sources);
 }
 
+/* Raises an error unless a column or the signature of the other table has the type of the guarded one. */
+static void
+check_type(const GuardPlace *place, const char *name, Oid type, Oid wanted)
+{
+	if (!IsBinaryCoercible(type, getBaseType(wanted)))
+		refuse_option(OPTION_AGAINST,
+					  psprintf("\"%s\" of table \"%s\" is of type %s, not %s.", name,
+							   get_rel_name(place->table), format_type_be(type),
+							   format_type_be(wanted)),
+					  "Name a table whose columns have the types of the guarded one.");
+}
+
+/* Checks that rows of the other table can be compared with rows of the guarded one. */
+static void
+check_types(const GuardRule *rule, const GuardPlace *place)
+{
+	Relation guarded;
+
+	if (place->side != &rule->side[1])
+		return;
+	guarded = table_open(rule->side[0].table, AccessShareLock);
+	check_type(place, rule->signature, exprType((Node *) place->signature),
+			   exprType((Node *) guard_signature_of(rule, guarded)));
+	for (int i = 0; i < rule->withins; i++)
+	{
+		const char *name = rule->within[i].name;
+		AttrNumber number = column_number(rule, OPTION_WITHIN, guarded, name);
+
+		check_type(place, name, place->within[i].type,
+				   get_atttype(rule->side[0].table, number));
+	}
+	table_close(guarded, NoLock);
+}
+
 /* Finds columns, expressions, condition, whose names are those of safe schemas, and index. */
 static void
 find_all(const GuardRule *rule, GuardPlace *place, Relation table)
@@ -373,10 +420,13 @@ find_all(const GuardRule *rule, GuardPlace *place, Relation table)
 						 column_number(rule, OPTION_RECORD_IN, table, rule->side[0].name));
 		place->leads = (List *) guard_parse(table, guard_leader_condition(rule), true);
 	}
-	AtEOXact_GUC(false, settings);
 	find_withins(rule, place, table);
+	check_types(rule, place);
+	AtEOXact_GUC(false, settings);
 	if (rule->unless.column != NULL)
 		place->unless = get_attnum(RelationGetRelid(table), rule->unless.column);
+	if (place->unless > 0 && get_atttype(RelationGetRelid(table), place->unless) != BOOLOID)
+		place->unless = InvalidAttrNumber;
 	find_index(rule, place, table);
 }
 
@@ -431,10 +481,11 @@ guard_index_statement(const GuardRule *rule, const GuardSide *side)
 	{
 		const char *name = rule->within[i].name;
 		Oid type = get_atttype(side->table, get_attnum(side->table, name));
+		Oid class = GetDefaultOpClass(type, get_index_am_oid("neardup", false));
 
 		/* Of two columns of type bigint, the class says which is the key. */
-		if (rule->within[i].span == NULL &&
-			OidIsValid(GetDefaultOpClass(type, get_index_am_oid("neardup", false))))
+		if (rule->within[i].span == NULL && OidIsValid(class) &&
+			is_default_equality(get_opclass_family(class), get_opclass_input_type(class), type))
 			appendStringInfo(&text, "%s%s, ", quote_identifier(name),
 							 bigint && type == INT8OID ? key_class : "");
 	}
