@@ -437,8 +437,9 @@ for my $nearest ('', '--nearest')
 is(run('$N keepers /dev/null'), '', 'no pairs');
 is(run('printf "1\t2\t0.9\n" | $N keepers'), "1\t1\t1\t2\n2\t1\t0.9\t2\n", 'a pair');
 is(run('printf "1\t2\t0.9" | gzip | $N keepers'), "1\t1\t1\t2\n2\t1\t0.9\t2\n", 'without the end of its line, compressed');
-fails("printf '$_' | \$N keepers", 2, qr/^neardup: line 2 of "-" cannot be read: /) for map { '1\t2\t1\n' . $_ } '1\t2\n', 'x\t1\t1\n', '1\t0\t1\n', '1\t2\t0.5x\n', '1\t2\t0\n', '1\t2\t2\n', '\n', '1\t99999999999999999999\t1\n';
+fails("printf '$_' | \$N keepers", 2, qr/^neardup: line 2 of "-" cannot be read: /) for map { '1\t2\t1\n' . $_ } '1\t2\n', 'x\t1\t1\n', '1\t0\t1\n', '1\t2\t0.5x\n', '1\t2\t0\n', '1\t2\t2\n', '\n', '1\t99999999999999999999\t1\n', '3\t3\t1\n';
 fails('printf "nobody\t2\t0.9\n" | $N keepers --signatures all.sig', 2, qr/there is no record with the id nobody$/);
+fails('$N keepers --scheme "word 2" pairs', 1, qr/--scheme is an option of /);
 fails('$N keepers --signatures "[ab].sig" --signatures "*.big" pairs', 2, qr/there is no record/);
 fails('cp b.sig c.sig; $N keepers --signatures "[bc].sig" pairs', 2, qr/^neardup: records 1 and 501 have the same id, "200"$/);
 # The order of the records may be another than the one of which the pairs were made.
@@ -469,6 +470,8 @@ for my $case (
 }
 fails('$N clusters --signatures all.sig a.jsonl', 1, qr/name files of records or --signatures, not both$/);
 fails('$N dedupe --signatures all.sig --best stars', 1, qr/--best is for records, not for --signatures$/);
+fails("\$N pairs --signatures all.sig --$_", 1, qr/^neardup: --\w[\w-]+ is for texts, not for --signatures$/)
+	for "scheme 'word 2'", 'minhash 256,1', 'simhash 64', 'shingles', 'lexicon a.jsonl', 'field body', 'id id', 'input csv', 'skip-errors', 'against b.sig --id id';
 fails("\$N pairs --signatures $_", 2, qr/no file "nothing\*"|could not read "nothing"/) for 'nothing', '"nothing*"';
 fails('$N pairs --signatures all.sig --against texts.csv --simhash 64', 1, qr/same kind/);
 

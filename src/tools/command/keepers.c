@@ -159,6 +159,8 @@ read_line(PairFiles *pairs, const char *at, const char *end)
 	edge.a = read_record(pairs);
 	at = read_cell(pairs, at, end, '\t');
 	edge.b = read_record(pairs);
+	if (edge.a == edge.b)
+		fail_line(pairs, "it is a pair of a record with itself: ", pairs->cell.bytes);
 	(void) read_cell(pairs, at, end, '\n');
 	edge.similarity = strtod(pairs->cell.bytes, &behind);
 	if (*behind != '\0' || !(edge.similarity > 0 && edge.similarity <= 1))

@@ -180,7 +180,7 @@ static const Option known[] =
 	  "sign, pairs, clusters, dedupe and keepers"},
 	 {'s', "scheme", "SCHEME",
 	  "shingles, such as 'char 5'; default: 'word 3', for simhash and learn 'word 1'",
-	  &options.scheme},
+	  &options.scheme, "sign, pairs, clusters, dedupe, learn and compare"},
 	 {'K', "mask", "KIND[,KIND]",
 	  "masks what changes by itself: url, email, uuid, ip, date, hex, number, digits (words with digits)",
 	  &options.mask, "sign, pairs, clusters, dedupe, learn and compare"},
@@ -374,6 +374,7 @@ static void
 check_options(const bool *given, const char *command)
 {
 	static const char of_records[] = "fIBbXOu";
+	static const char of_texts[] = "ifIsMSGLXY";
 	static const char of_values[] = "sMSGLtCUNbRAdc";
 	const char *separator = options.separator;
 
@@ -383,6 +384,12 @@ check_options(const bool *given, const char *command)
 		fail(EXIT_USAGE, "--best is for records, not for --signatures");
 	if (options.signatures != NULL && options.mask != NULL)
 		fail(EXIT_USAGE, "--mask is for texts, not for --signatures");
+	if (options.signatures != NULL &&
+		(options.against == NULL || are_signatures(files_of(options.against))))
+		for (const char *letter = of_texts; *letter != '\0'; letter++)
+			if (given[(int) *letter])
+				fail(EXIT_USAGE, "--%s is for texts, not for --signatures",
+					 option_of(*letter)->name);
 	check_decision(given['d'], command);
 	for (const char *letter = of_values; options.unit == UNIT_LINE && *letter != '\0'; letter++)
 		if (given[(int) *letter])
