@@ -1,9 +1,9 @@
 -- Keeping one row of each cluster of near-duplicates, and taking that back.
 
 -- Makes the temporary table neardup_references of the foreign keys that point to a table, and locks
--- what it names and the record, whose name it returns in full.  Beside each foreign key: what makes a referencing row r refer to a row of the table, the columns of either, and
+-- what it names and the record, whose name it returns in full, and which it makes if asked.  Beside each foreign key: what makes a referencing row r refer to a row of the table, the columns of either, and
 -- whether the latter are NULL.  These are formats: %1$s stands for the row of the table.
-CREATE PROCEDURE neardup_lock_references(relation pg_catalog.regclass, tree pg_catalog.oid[], distributed pg_catalog.oid[], trust boolean, INOUT record pg_catalog.text)
+CREATE PROCEDURE neardup_lock_references(relation pg_catalog.regclass, tree pg_catalog.oid[], distributed pg_catalog.oid[], trust boolean, makes boolean, INOUT record pg_catalog.text)
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
@@ -39,9 +39,9 @@ BEGIN
 	IF record IS NULL THEN
 		RETURN;
 	END IF;
-	SELECT string_agg(quote_ident(part), '.' ORDER BY n) INTO record FROM unnest(CASE WHEN record LIKE '%.%' THEN '{}'
+	SELECT string_agg(quote_ident(part), '.' ORDER BY n) INTO record FROM unnest(CASE WHEN cardinality(parse_ident(record)) > 1 THEN '{}'
 		ELSE (SELECT ARRAY[nspname::text] FROM pg_class AS c JOIN pg_namespace AS s ON s.oid = relnamespace WHERE c.oid = relation) END || parse_ident(record)) WITH ORDINALITY AS p (part, n);
-	IF to_regclass(record) IS NULL THEN
+	IF to_regclass(record) IS NULL AND makes THEN
 		EXECUTE format('CREATE TABLE %s ("table" text, id text, keeper text, similarity float8, threshold float8, mark text, moved jsonb, at timestamptz, by text, undone timestamptz)', record);
 	END IF;
 	EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', record);
@@ -52,7 +52,7 @@ BEGIN
 		RAISE EXCEPTION '"%" is not a table for a record', record USING ERRCODE = 'wrong_object_type', HINT = 'Name a new table, or one that neardup_keep_one() has made for you.';
 	END IF;
 END $$;
-COMMENT ON PROCEDURE neardup_lock_references(pg_catalog.regclass, pg_catalog.oid[], pg_catalog.oid[], boolean, pg_catalog.text) IS
+COMMENT ON PROCEDURE neardup_lock_references(pg_catalog.regclass, pg_catalog.oid[], pg_catalog.oid[], boolean, boolean, pg_catalog.text) IS
 	'a part of neardup_keep_one() and neardup_undo(): finds and locks the tables that refer to a table';
 
 CREATE PROCEDURE neardup_keep_one(relation pg_catalog.regclass, threshold pg_catalog.float8, mark pg_catalog.name DEFAULT NULL, order_by pg_catalog.text DEFAULT NULL,
@@ -77,6 +77,9 @@ BEGIN
 		EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', relation);
 	END IF;
 	CALL @extschema@.neardup_find_rows(relation, key, signature, within, order_by, verdicts, mark, ARRAY[show], trust, true, found);
+	IF mark = ANY (found.columns || found.signature) THEN
+		RAISE EXCEPTION '"mark" must be a column of its own, not "%"', mark USING ERRCODE = 'invalid_parameter_value', HINT = 'Rows that have a value there count as gone.';
+	END IF;
 	FOR reference IN SELECT rel::regclass AS "table", what, hint FROM unnest(found.tree) AS rel JOIN pg_class AS c ON c.oid = rel LEFT JOIN pg_am AS a ON a.oid = relam, LATERAL (
 			SELECT 'a materialized view' AS what, 'Change the table that its rows come from, and refresh it.' AS hint WHERE relkind = 'm'
 			UNION ALL SELECT 'a columnar table, whose rows cannot be updated', 'Copy the rows to keep, by a query with neardup_clusters(), into another table.' WHERE amname = 'columnar'
@@ -89,7 +92,7 @@ BEGIN
 
 	-- All of it is rolled back if it is a dry run.
 	BEGIN
-		CALL @extschema@.neardup_lock_references(relation, CASE WHEN move_references THEN found.tree ELSE '{}' END, found.distributed, trust, record);
+		CALL @extschema@.neardup_lock_references(relation, CASE WHEN move_references THEN found.tree ELSE '{}' END, found.distributed, trust, true, record);
 		CREATE TEMP TABLE neardup_rest AS
 		SELECT c.id, keeper, similarity, row_number() OVER () AS place
 		FROM @extschema@.neardup_clusters(found.query, threshold, NULL::text, false, NULL::text, 'star'::text, false, NULL::float8, 1.0::float8, 'resemblance'::text, found.verdicts, within) AS c
@@ -189,7 +192,7 @@ BEGIN
 	CALL @extschema@.neardup_find_rows(relation, key, mark, '{}'::name[], NULL::text, NULL::regclass, mark, NULL::name[], trust, true, found);
 	changed := 0;
 	BEGIN
-		CALL @extschema@.neardup_lock_references(relation, found.tree, found.distributed, trust, record);
+		CALL @extschema@.neardup_lock_references(relation, found.tree, found.distributed, trust, false, record);
 		CREATE TEMP TABLE neardup_moved (reference oid);
 		CREATE TEMP TABLE neardup_done (entry tid, id text, keeper text, moved jsonb, at timestamptz);
 		EXECUTE format('INSERT INTO pg_temp.neardup_done SELECT r.ctid, r.id, r.keeper, r.moved, r.at FROM %s AS r WHERE "table" = $1 AND mark = $2 AND undone IS NULL', record) USING relation::text, mark;

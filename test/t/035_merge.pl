@@ -78,6 +78,8 @@ ok($ok, 'undo') or diag $err;
 is(query($changed), 5 + 1 + 1, 'all is as before, but for what has changed since');
 is(query('SELECT count(*) FROM merged WHERE undone IS NULL'), '1', 'the record says what was undone');
 like((run_script('undo', @undo))[1], qr/: 0 marks are taken back, 1 have/, 'once');
+($ok, $out, $err) = run_script('undo', 'table=papers', 'mark=same_as', 'record=mergd', 'apply=yes');
+like($err, qr/relation "public.mergd" does not exist/, 'a record that is not there');
 
 # What an earlier run moved goes back by way of the later one.
 query("DROP TABLE papers, votes, notes, before, merged; $tables");
@@ -121,6 +123,8 @@ like($out, qr/8 marks are taken back.*go back: 8 of 8/s, 'undo') or diag $err;
 is(query($orders), '12|8|13', 'takes all back');
 ($ok, $out, $err) = run_script('keep-one', @parts, 'threshold=0.8', 'apply=yes');
 like($out, qr/^10 rows deleted$/m, 'deletes') or diag $err;
+($ok, $out, $err) = run_script('keep-one', @parts, 'threshold=0.8', 'record="parts.gone"', 'apply=yes');
+is(query(q{SELECT count(*) FROM public."parts.gone"}), '0', 'a name with a dot') or diag $err;
 like((run_script('keep-one', 'table=parts', 'threshold=0.8', 'id=tenant,number'))[2], qr/column "number" of relation "public.parts" does not exist/, 'each column must be there');
 query('DROP TABLE orders, parts');
 
@@ -140,6 +144,7 @@ is_refused('a rule', 'CREATE RULE r AS ON UPDATE TO votes DO INSTEAD NOTHING', '
 is_refused('a NULL', q{DELETE FROM notes WHERE paper = 1; UPDATE papers SET code = NULL WHERE id = 1; UPDATE before SET line = p::text FROM papers p WHERE id = 1 AND name = 'papers' AND line LIKE '(1,%'},
 	'public.notes" cannot follow: .*NULL');
 is_refused('a row that would refer to itself', q{UPDATE papers SET parent = 5 WHERE id = 1; UPDATE before b SET line = p::text FROM papers p WHERE b.name = 'papers' AND p.id = 1 AND line LIKE '(1,%'}, 'would refer to itself');
+is_refused("mark=$_", 'SELECT', qr/"mark" must be a column of its own, not "$_"/, "mark=$_") for 'id', 'sig';
 is_refused('a record of other columns', 'CREATE TABLE merged (id int)', 'merged" is not a table for a record', 'record=merged');
 
 # Row-level security, and the code of another role: nobody's code runs as the superuser.
