@@ -113,8 +113,19 @@ class Parquet(unittest.TestCase):
                 ("no Parquet file; the command neardup reads JSON", 2, lines, "-o", self.out), ("No such file", 2, "none.parquet", "-o", self.out),
                 ("no column 'body': the columns are 'id', 'n'", 2, self.file, "-f", "body", "-o", self.out), ("utf8 or binary, not", 2, self.file, "-f", "n", "-o", self.out),
                 ("required: -o/--output: try", 1, self.file), ("scheme", 1, self.file, "-o", self.out, "-s", "nonsense"), ("thresholds|threshold", 1, self.file, "-o", self.out, "-t", "2"),
-                ("No such file", 2, self.file, "-o", self.folder / "none/out.parquet")):
+                ("No such file", 2, self.file, "-o", self.folder / "none/out.parquet"), ("memory", 1, self.file, "-o", self.out, "-m", "4X"), ("memory", 1, self.file, "-o", self.out, "-m", "0.1"),
+                ("--shingles compares texts", 1, self.file, "-o", self.out, "--shingles", "--decide", "signatures"), ("no column 'key'", 2, self.file, "-o", self.out, "--id", "key")):
             self.assertRegex(run(*arguments, code=code), why)
+        self.assertFalse(self.out.exists())
+        twice = self.write("twice.parquet", pyarrow.table([["a"], ["b"]], ["text", "text"]))
+        self.assertIn("there are two columns 'text'", run(twice, "-o", self.out, code=2))
+        bad = self.write("bad.parquet", pyarrow.table({"text": [b"\xff"]}))
+        self.assertIn("neardup: ", run(self.write("good.parquet", pyarrow.table({"text": ["a"]})), bad, "-o", self.folder, code=2))
+        # Nothing that is read is overwritten, but an input by its own output; nor is an output.
+        other = self.write("other.parquet", TABLE)
+        for arguments in (("-o", self.out, "--report", self.file), ("-o", other, "-a", other), ("-o", self.out, "-a", other, "--report", other), ("-o", self.out, "--report", self.out)):
+            self.assertRegex(run(self.file, *arguments, code=2), "would be overwritten|is the file of the output")
+        self.assertTrue(all(pyarrow.parquet.read_table(file).equals(TABLE) for file in (self.file, other)))
         self.assertFalse(self.out.exists())
         self.write("broken.parquet", TABLE, compression="none")
         data = bytearray((self.folder / "broken.parquet").read_bytes())

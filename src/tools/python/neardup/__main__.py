@@ -27,7 +27,10 @@ class _Parser(argparse.ArgumentParser):
 
 def _memory(text: str) -> int:
     unit = text[-1:].upper() if text[-1:].isalpha() else ""
-    return int(float(text[:len(text) - len(unit)]) * _UNITS[unit])
+    size = float(text[:len(text) - len(unit)]) * _UNITS.get(unit, 0)
+    if not 1e6 <= size <= 1e18:
+        raise ValueError
+    return int(size)
 
 
 def _shape(text: str) -> tuple[int, ...]:
@@ -52,7 +55,7 @@ def _parser() -> _Parser:
     add("--containment", action="store_true", help="compares sets by containment")
     add("--multiset", action="store_true", help="compares sets as multisets")
     add("--nearest", action="store_true", help="joins the most similar keeper, not the first")
-    add("--decide", choices=("texts", "signatures"), default="texts", help="what decides on rows whose signatures are similar (texts)")
+    add("--decide", choices=("texts", "signatures"), help="what decides on rows whose signatures are similar (texts)")
     add("--contained", type=float, metavar="SHARE", help="a row goes if at least this share of its shingles is in the one that stays")
     add("-a", "--against", metavar="FILE", help="drops what is similar to a row of this Parquet file")
     add("--report", metavar="FILE", help="a file for id, keeper, similarity, and duplicate or against, of each row that is dropped")
@@ -67,10 +70,12 @@ def _dedupe(given: argparse.Namespace) -> None:
     if given.lexicon:
         with open(given.lexicon, "rb") as file:
             lexicon = Lexicon(file.read())
+    if given.decide and (given.shingles or given.multiset or given.containment):
+        _fail(_USAGE, "--shingles compares texts as --decide texts does: leave one out")
     sets = {"multiset": given.multiset, "containment": given.containment}
     keeping = {"threshold": given.threshold, "nearest": given.nearest, "contained": given.contained, "memory": given.memory, "jobs": given.jobs,
                **sets}
-    making = {"k": given.minhash[0], "b": given.minhash[1], "scheme": given.scheme, "lexicon": lexicon, "jobs": given.jobs, "decide": given.decide,
+    making = {"k": given.minhash[0], "b": given.minhash[1], "scheme": given.scheme, "lexicon": lexicon, "jobs": given.jobs, "decide": given.decide or "texts",
               "shingles": given.shingles or any(sets.values())}
     dedupe_files(given.files, given.output, field=given.field, id=given.id, against=given.against, report=given.report,
                  keeping=keeping, making=making,
@@ -83,12 +88,12 @@ def main(arguments: list[str] | None = None) -> None:
         import_module("pyarrow.parquet")
     except ImportError:
         _fail(_INPUT, "Parquet files are read by pyarrow, which is not here: pip install 'neardup[parquet]'")
-    from ._parquet import InputError
+    from ._parquet import InputError, pyarrow
     try:
         _dedupe(given)
     except NeardupError as error:
         _fail(_MEMORY if error.code == _TOO_LARGE else _USAGE, error)
-    except (InputError, OSError, TypeError) as error:
+    except (InputError, OSError, TypeError, pyarrow.ArrowException) as error:
         _fail(_INPUT, error)
     except MemoryError:
         _fail(_MEMORY, "there is too little memory")

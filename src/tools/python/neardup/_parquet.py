@@ -74,8 +74,8 @@ def _texts_at(column: Any, steps: Sequence[str]) -> Any:
 def _place_of(schema: Any, field: str) -> list[str]:
     """Returns the column and the steps within it that lead to a field, such as data.text or messages[].content."""
     root, *steps = [field] if field in schema.names else field.replace("[]", ".[]").split(".")
-    if root not in schema.names:
-        raise ValueError(f"there is no column {root!r}: the columns are {', '.join(map(repr, schema.names))}")
+    if schema.names.count(root) != 1:
+        raise ValueError(f"there {'are two columns' if root in schema.names else 'is no column'} {root!r}: the columns are {', '.join(map(repr, schema.names))}")
     kind = schema.field(root).type
     for step in steps:
         if step == "[]" and hasattr(kind, "value_type"):
@@ -99,6 +99,12 @@ class _Side:
 
     def __init__(self, paths: Sequence[str]) -> None:
         self.paths, self.files = paths, [_open(path) for path in paths]
+
+    def check(self, *fields: str | None) -> None:
+        for path, file in zip(self.paths, self.files):
+            for field in filter(None, fields):
+                with _reading(path):
+                    _place_of(file.schema_arrow, field)
 
     def column(self, field: str) -> Iterator[Any]:
         for path, file in zip(self.paths, self.files):
@@ -170,6 +176,21 @@ def _outputs(inputs: Sequence[str], output: str) -> list[pathlib.Path]:
     return paths
 
 
+def _check_written(read: Sequence[str], against: str | None, outputs: Sequence[pathlib.Path], report: str | None) -> None:
+    """Refuses to write over a file that is read, but for an output that takes the place of its input, or over an output."""
+    def is_one_of(path: str | pathlib.Path, others: Sequence[str | pathlib.Path]) -> bool:
+        known = pathlib.Path(path).resolve()
+        return (known.is_file() or not known.exists()) and any(
+            known == (other := pathlib.Path(name).resolve()) or known.exists() and other.exists() and known.samefile(other) for name in others)
+
+    if report and is_one_of(report, outputs):
+        raise InputError(f'"{report}" is the file of the output')
+    written = [*outputs, report] if report else outputs
+    lost = report if report and is_one_of(report, read) else against if against and is_one_of(against, written) else None
+    if lost:
+        raise InputError(f'"{lost}" would be overwritten while it is read')
+
+
 @contextlib.contextmanager
 def _aside() -> Iterator[Callable[[str | pathlib.Path], pathlib.Path]]:
     """Gives what says where to write a file: aside, until all are written.  A pipe or a device is written to where it is."""
@@ -215,7 +236,11 @@ def dedupe_files(inputs: Sequence[str], output: str, *, field: str, id: str | No
     """Writes what stays of Parquet files: a file, or one for each in a folder.  `keeping` is of keep(), `making` of
     make_values(); done is told how many rows stay, of how many."""
     side, other = _Side(inputs), None if against is None else _Side([against])
+    side.check(field, id)
+    if other is not None:
+        other.check(field, id if report else None)
     paths = _outputs(inputs, output)
+    _check_written(inputs, against, paths, report)
     with contextlib.ExitStack() as spools:
         def values_of(some: _Side) -> Values:
             texts = some.column(field)
