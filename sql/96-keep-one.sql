@@ -77,7 +77,7 @@ BEGIN
 		EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', relation);
 	END IF;
 	CALL @extschema@.neardup_find_rows(relation, key, signature, within, order_by, verdicts, mark, ARRAY[show], trust, true, found);
-	IF mark = ANY (found.columns || found.signature) THEN
+	IF mark = ANY (found.columns) THEN
 		RAISE EXCEPTION '"mark" must be a column of its own, not "%"', mark USING ERRCODE = 'invalid_parameter_value', HINT = 'Rows that have a value there count as gone.';
 	END IF;
 	FOR reference IN SELECT rel::regclass AS "table", what, hint FROM unnest(found.tree) AS rel JOIN pg_class AS c ON c.oid = rel LEFT JOIN pg_am AS a ON a.oid = relam, LATERAL (

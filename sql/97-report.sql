@@ -20,7 +20,7 @@ BEGIN
 			), clusters AS (
 				SELECT keeper, row_number() OVER (ORDER BY size DESC, place) AS cluster FROM found WHERE kept
 			), shown AS MATERIALIZED (
-				SELECT * FROM clusters JOIN found USING (keeper) WHERE cluster <= $5
+				SELECT * FROM clusters JOIN found USING (keeper) WHERE (cluster > $5) IS NOT TRUE
 			), titles AS (
 				SELECT %1$s AS id, %2$s AS title FROM %3$s AS t WHERE %1$s = ANY (ARRAY(SELECT id FROM shown)) AND %4$L
 			)
@@ -59,6 +59,8 @@ DECLARE
 	bad record;
 BEGIN
 	CALL @extschema@.neardup_find_rows(relation, key, signature, '{}'::name[], NULL::text, NULL::regclass, NULL::name, NULL::name[], trust, false, found);
+	-- It is an error if no similarity can have this threshold.
+	PERFORM @extschema@.near(0::bigint::@extschema@.simhash, threshold);
 	FOR bad IN SELECT c.oid::regclass AS rel, CASE WHEN c.oid = ANY (found.distributed) THEN 'Citus keeps its rows in shards, which have transaction numbers of their own. Watch the shards on their workers, or use a trigger.'
 				ELSE 'Its rows are not in heap tables of this server. Watch the table where its rows are, or use a trigger.' END AS hint
 			FROM unnest(found.tree) AS rel JOIN pg_class AS c ON c.oid = rel LEFT JOIN pg_am AS a ON a.oid = relam

@@ -60,6 +60,7 @@ ok($ok, 'report runs') or diag $err;
 like($out, qr/: 100 rows; 30 clusters of near-duplicates \(similarity 0\.7 and above\), 90 rows in them, of which 60 would go$/m, 'the report has counts');
 like($out, qr/^1\|4\|d\d+'%\|\|\n1\|4\|c\d+'%\|0\.\d+\|\n1\|4\|b\d+'%\|0\.\d+\|\n1\|4\|a\d+'%\|0\.\d+\|\n2\|/m, 'longest first');
 unlike($out, qr/^3\|/m, 'and no more than the limit');
+is($node->safe_psql('postgres', qq{SET client_min_messages = warning; SELECT count(*) FROM neardup_report('$odd', 0.7, listed => NULL)}), '90', 'NULL lists all');
 is($err, '', 'without another message');
 ($ok, $out, $err) = run_script('report', @odd, 'threshold=2');
 like($err, qr/threshold 2 is out of range/, 'a threshold is above 0 and at most 1');
@@ -71,6 +72,8 @@ like($err, qr/HINT:.*If there is none, neardup_sign/, 'and where one comes from'
 like($out, qr/: 100 rows; 30 clusters /, 'the key and the only signature need no name') or diag $err;
 foreach my $script ('report', 'keep-one', 'watch')
 {
+	($ok, $out, $err) = run_script($script, @odd, 'threshold=80');
+	like($err, qr/threshold 80 is out of range/, "a threshold must be in range: $script");
 	($ok, $out, $err) = run_script($script, @odd, q{threshold=0.7); DROP TABLE big; SELECT (1});
 	like($err, qr/is not a value of threshold|invalid input syntax for type double precision/, "a threshold must be a number: $script");
 }
