@@ -185,7 +185,7 @@ def _check_written(read: Sequence[str], against: str | None, outputs: Sequence[p
 
     if report and is_one_of(report, outputs):
         raise InputError(f'"{report}" is the file of the output')
-    written = [*outputs, report] if report else outputs
+    written: list[str | pathlib.Path] = [*outputs, *filter(None, [report])]
     lost = report if report and is_one_of(report, read) else against if against and is_one_of(against, written) else None
     if lost:
         raise InputError(f'"{lost}" would be overwritten while it is read')
