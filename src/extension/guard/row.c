@@ -7,6 +7,7 @@
  */
 #include "guard/guard.h"
 
+#include "access/relation.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
@@ -130,17 +131,21 @@ keep_unsure(const GuardCheck *check)
 	MemoryContextSwitchTo(old_context);
 }
 
-/* Looks again at a row that was unsure, unless the row or its guard is gone. */
+/*
+ * Looks again at a row that was unsure, unless the row, its guard or its table is gone: the statement
+ * that wrote it may have failed, and its savepoint been rolled back.
+ */
 static void
 look_again(UnsureRow unsure_row, Oid function)
 {
-	Relation table = table_open(unsure_row.table, AccessShareLock);
-	TupleTableSlot *row = table_slot_create(table, NULL);
-	TriggerData data = {.tg_relation = table,
-						.tg_trigslot = row,
-						.tg_event = TRIGGER_EVENT_INSERT | TRIGGER_EVENT_ROW};
-	GuardCheck check = {.data = &data, .row = row, .stored = true, .later = unsure_row.later};
+	Relation table = try_relation_open(unsure_row.table, AccessShareLock);
+	TriggerData data = {.tg_relation = table, .tg_event = TRIGGER_EVENT_INSERT | TRIGGER_EVENT_ROW};
+	GuardCheck check = {.data = &data, .stored = true, .later = unsure_row.later};
+	TupleTableSlot *row;
 
+	if (table == NULL)
+		return;
+	row = check.row = data.tg_trigslot = table_slot_create(table, NULL);
 	if (table->trigdesc != NULL)
 		check.trigger = guard_trigger(unsure_row.trigger, table, function);
 	if (check.trigger != NULL &&
