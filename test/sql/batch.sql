@@ -145,6 +145,7 @@ SELECT neardup_clusters('SELECT id, sig FROM docs', 0.5, method => 'chain');
 SELECT neardup_pairs('SELECT id, sig FROM docs', 0.5, measure => 'cosine');
 SELECT neardup_pairs('SELECT id, sig FROM docs', 0.5, measure => NULL);
 SELECT neardup_pairs('SELECT id, sig FROM docs', 0.5, measure => 'containment');
+SELECT neardup_pairs('SELECT id, sig FROM docs', 0.5, multiset => true);
 SELECT neardup_clusters('SELECT id, to_simhash(body), to_shingles(body) FROM docs', 0.5, measure => 'containment');
 SELECT neardup_clusters('SELECT id, to_minhash(body), to_shingles(body) FROM docs', 0.5, method => 'components', contained => 0.5);
 SELECT neardup_clusters('SELECT id, s FROM reports', 0.5, method => 'components', measure => 'containment');

@@ -334,6 +334,11 @@ check_columns(Source *source, TupleDesc row_type, const Source *like)
 				(wrong_column(source->name, row_type, 1),
 				 errdetail("A containment estimated from signatures has an error that exceeds most answers."),
 				 errhint("For measure 'containment', return a column of type shingles, such as to_shingles(body).")));
+	if (!source->sets && options->pair.multiset)
+		ereport(ERROR,
+				(wrong_column(source->name, row_type, 1),
+				 errdetail("Only shingles are compared as multisets."),
+				 errhint("For \"multiset\", return a column of type shingles, such as to_shingles(body).")));
 	check_evidence(source, row_type, evidence, like);
 	if (like != NULL && like->sets != source->sets)
 		ereport(ERROR,
