@@ -395,8 +395,7 @@ check_types(const GuardRule *rule, const GuardPlace *place)
 		const char *name = rule->within[i].name;
 		AttrNumber number = column_number(rule, OPTION_WITHIN, guarded, name);
 
-		check_type(place, name, place->within[i].type,
-				   get_atttype(rule->side[0].table, number));
+		check_type(place, name, place->within[i].type, get_atttype(rule->side[0].table, number));
 	}
 	table_close(guarded, NoLock);
 }
