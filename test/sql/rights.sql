@@ -271,6 +271,19 @@ RESET ROLE;
 SELECT * FROM desk.secret;
 DROP TABLE desk.letters, desk.secret, desk.judged, desk.closed;
 
+-- ---- Nobody watches what he may not read ----
+SET ROLE regress_neardup_owner;
+CREATE TABLE desk.letters (id int PRIMARY KEY, sig near.minhash);
+GRANT SELECT (id) ON desk.letters TO regress_neardup_nobody;
+SET ROLE regress_neardup_nobody;
+\set VERBOSITY terse
+SELECT neardup_watch('desk.letters', schema => 'public');
+SELECT neardup_watch('desk.letters', 80, schema => 'public');
+\set VERBOSITY default
+RESET ROLE;
+SELECT to_regclass('public.neardup_watched') IS NULL AS nothing_is_made;
+DROP TABLE desk.letters;
+
 -- ---- A superuser who looks for violations runs no code of another role ----
 SET ROLE regress_neardup_owner;
 CREATE FUNCTION desk.taken(id int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE WARNING 'taken as %', current_user; RETURN true; END $$;
