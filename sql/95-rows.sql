@@ -32,7 +32,7 @@ BEGIN
 		RAISE EXCEPTION '"relation" must not be null' USING ERRCODE = 'null_value_not_allowed', HINT = 'Name a table.';
 	END IF;
 	PERFORM @extschema@.neardup_require_trust(rel, trust, rel = relation AND changes) FROM unnest(ARRAY[relation, verdicts]) AS t (rel) WHERE rel IS NOT NULL;
-	key := coalesce(key, (SELECT array_agg(attname ORDER BY n) FROM pg_index, unnest(indkey::int2[]) WITH ORDINALITY AS k (number, n)
+	key := coalesce(nullif(key, '{}'), (SELECT array_agg(attname ORDER BY n) FROM pg_index, unnest(indkey::int2[]) WITH ORDINALITY AS k (number, n)
 			JOIN pg_attribute ON attrelid = relation AND attnum = number WHERE indrelid = relation AND indisprimary), '{id}');
 	-- The only column of signatures, or the one of that name.
 	signature := coalesce(signature, (SELECT min(attname::text) FROM pg_attribute WHERE attrelid = relation AND NOT attisdropped

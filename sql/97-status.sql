@@ -46,7 +46,7 @@ BEGIN
 		SELECT signature.*, most, 1.2 * most >= rows OR most = 0 AS complete,
 			CASE WHEN most = 0 OR 1.2 * most >= rows THEN '' WHEN sampled THEN format(' TABLESAMPLE SYSTEM (%s) REPEATABLE (1)', 100 * most / rows)
 				ELSE format(' LIMIT %s', most) END AS clause
-		FROM signature, guess, LATERAL (SELECT ceil(sample / CASE typname WHEN 'shingles' THEN 50.0 ELSE 1 END)) m (most)
+		FROM signature, guess, LATERAL (SELECT ceil(coalesce(sample, 100000) / CASE typname WHEN 'shingles' THEN 50.0 ELSE 1 END)) m (most)
 		WHERE has_column_privilege(relation, attnum, 'SELECT')
 	)
 	SELECT (SELECT round(rows) FROM guess),

@@ -473,7 +473,10 @@ ALTER TABLE prints DROP CONSTRAINT prints_pkey, ALTER a DROP NOT NULL;
 TRUNCATE prints_log;
 INSERT INTO prints VALUES (4, '', NULL, 1, 7::bit(64));
 SELECT * FROM prints_log;
-DROP TABLE prints, prints_log;
+-- Other sessions would have no such log.
+CREATE TEMP TABLE own_log (LIKE prints_log);
+SELECT neardup_guard('prints', name => 'v', record_in => 'own_log');
+DROP TABLE prints, prints_log, own_log;
 -- A log whose own guard writes back.
 CREATE TABLE notes (id serial PRIMARY KEY, row_key text, resembles text, body text, sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED);
 CREATE TABLE notes_log (row_key int, resembles int, sig minhash DEFAULT to_minhash('a log'));

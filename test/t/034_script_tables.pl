@@ -333,5 +333,10 @@ SKIP:
 	citus('DROP SCHEMA neardup_scripts CASCADE');
 }
 
+# Arguments that name nothing are as good as none.
+sql('CREATE TABLE plain (id int PRIMARY KEY, sig minhash)');
+is(sql("SELECT count(*) FROM neardup_status('plain', sample => NULL)"), sql("SELECT count(*) FROM neardup_status('plain')"), 'a sample that is NULL');
+is(($node->psql('postgres', "CALL neardup_keep_one('plain', 0.9, key => '{}')"))[0], 0, 'a key without columns');
+
 $node->stop;
 done_testing();

@@ -56,6 +56,17 @@ argument_text(FunctionCallInfo call, int argument)
 	return text_to_cstring(DatumGetTextPP(value));
 }
 
+/* Refuses a table that an option names if its code may not run, or other sessions have it not. */
+static void
+check_table(const Guard *guard, GuardOption option, Oid table)
+{
+	require_trust(table, option == OPTION_RECORD_IN);
+	if (get_rel_persistence(table) == RELPERSISTENCE_TEMP &&
+		get_rel_persistence(guard->table) != RELPERSISTENCE_TEMP)
+		refuse_option(option, psprintf("\"%s\" is a temporary table.", get_rel_name(table)),
+					  "Name a table that all sessions have.");
+}
+
 /* Gives an option that names a table the table's schema, by the search_path. */
 static void
 qualify_table(Guard *guard, GuardOption option)
@@ -66,7 +77,7 @@ qualify_table(Guard *guard, GuardOption option)
 	if (*value == NULL)
 		return;
 	table = guard_option_table(option, *value, NULL);
-	require_trust(table, option == OPTION_RECORD_IN);
+	check_table(guard, option, table);
 	*value = guard_qualified(table);
 }
 
@@ -106,7 +117,7 @@ qualify(Guard *guard)
 		qualify_table(guard, OPTION_RECORD_IN);
 	if (OidIsValid(unless.verdicts))
 	{
-		require_trust(unless.verdicts, false);
+		check_table(guard, OPTION_UNLESS, unless.verdicts);
 		verdicts = guard_qualified(unless.verdicts);
 	}
 	if (guard->options.value[OPTION_UNLESS] != NULL)
