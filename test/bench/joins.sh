@@ -9,7 +9,7 @@
 JOINS_1000000="0.9:1GB:0 0.8:1GB:0 0.7:1GB:0 0.6:1GB:0 0.5:1GB:0 0.4:1GB:0 0.8:1GB:1 0.8:64MB:0 0.8:64MB:1"
 JOINS_10000000="0.8:4GB:0 0.8:4GB:1 0.8:400MB:0 0.8:400MB:1"
 JOINS_100000000="0.8:4500MB:1"
-JOINS_300000000="0.9:21G:1 0.8:21G:1"
+JOINS_300000000="0.9:21G:1 0.8:16G:1"
 BY_COMMAND=300000000
 
 # Prints the most megabytes that the server's processes have for themselves, until it is stopped.
