@@ -59,15 +59,15 @@ DECLARE
 	bad record;
 BEGIN
 	CALL @extschema@.neardup_find_rows(relation, key, signature, '{}'::name[], NULL::text, NULL::regclass, NULL::name, NULL::name[], trust, false, found);
-	-- It is an error if no similarity can have this threshold, or the caller may not read what is watched.
-	PERFORM @extschema@.near(0::bigint::@extschema@.simhash, threshold);
-	EXECUTE format('SELECT %s, t.%I FROM %s AS t LIMIT 0', format(found.key, 't'), found.signature, relation);
 	FOR bad IN SELECT c.oid::regclass AS rel, CASE WHEN c.oid = ANY (found.distributed) THEN 'Citus keeps its rows in shards, which have transaction numbers of their own. Watch the shards on their workers, or use a trigger.'
 				ELSE 'Its rows are not in heap tables of this server. Watch the table where its rows are, or use a trigger.' END AS hint
 			FROM unnest(found.tree) AS rel JOIN pg_class AS c ON c.oid = rel LEFT JOIN pg_am AS a ON a.oid = relam
 			WHERE relkind NOT IN ('r', 'p', 'm') OR relkind <> 'p' AND amname <> 'heap' OR c.oid = ANY (found.distributed) ORDER BY c.oid <> relation LIMIT 1 LOOP
 		RAISE EXCEPTION 'cannot tell which rows of "%" are new', bad.rel USING ERRCODE = 'wrong_object_type', HINT = bad.hint;
 	END LOOP;
+	-- It is an error if no similarity can have this threshold, or the caller may not read what is watched.
+	PERFORM @extschema@.near(0::bigint::@extschema@.simhash, threshold);
+	EXECUTE format('SELECT %s, t.%I FROM %s AS t LIMIT 0', format(found.key, 't'), found.signature, relation);
 	SELECT format('%s.neardup_watched', s), format('%s.neardup_noticed', s) INTO watched, noticed
 	FROM pg_class AS c, coalesce(schema, relnamespace::regnamespace) AS s WHERE c.oid = relation;
 	IF to_regclass(watched) IS NULL THEN

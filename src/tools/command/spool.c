@@ -19,13 +19,17 @@
 void
 ends_add(Ends *ends, uint64_t length)
 {
-	uint64_t end = ends_start(ends, ends->count) + length;
+	uint64_t last = ends_start(ends, ends->count) + length;
+	uint64_t end = 0;
 
 	if (ends->count > 0 && ends->end.length == 0 && length != ends->length)
-		for (size_t i = 1; i <= ends->count; i++)
-			put(&ends->end, &(uint64_t){i * ends->length}, sizeof(uint64_t));
+		for (size_t i = 0; i < ends->count; i++)
+		{
+			end += ends->length;
+			put(&ends->end, &end, sizeof(end));
+		}
 	if (ends->end.length > 0)
-		put(&ends->end, &end, sizeof(end));
+		put(&ends->end, &last, sizeof(last));
 	else
 		ends->length = length;
 	ends->count++;
