@@ -241,7 +241,7 @@ clear_table(Documents *documents)
 	documents->store->base = documents->count;
 }
 
-/* Returns how much room comes after `room` for rows, or for documents, of which there are no more. */
+/* Returns how much room comes after `room`, for rows or documents.  There are no more documents than rows. */
 static size_t
 more_room(const Documents *documents, size_t room)
 {

@@ -56,7 +56,7 @@ argument_text(FunctionCallInfo call, int argument)
 	return text_to_cstring(DatumGetTextPP(value));
 }
 
-/* Refuses a table that an option names if its code may not run, or other sessions have it not. */
+/* Refuses a table that an option names if its code may not run, or if other sessions do not have it. */
 static void
 check_table(const Guard *guard, GuardOption option, Oid table)
 {

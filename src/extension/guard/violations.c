@@ -225,7 +225,7 @@ neardup_guard_violations(PG_FUNCTION_ARGS)
 	Relation table = relation_open(oid, AccessShareLock);
 	Lister lister = {.result = (ReturnSetInfo *) fcinfo->resultinfo};
 
-	/* Signature and condition of a guard may call any function. */
+	/* The signature and the condition of a guard may call any function. */
 	require_trust(oid, true);
 	begin_rows(fcinfo);
 	for (int i = 0; table->trigdesc != NULL && i < table->trigdesc->numtriggers; i++)

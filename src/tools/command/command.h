@@ -364,7 +364,7 @@ typedef struct Spool
 	bool reads;     /* it has been read */
 } Spool;
 
-/* Where each of many items ends that lie one behind the other; only a length if all have the same. */
+/* Where items end that lie one behind the other.  If all have one length, only that is kept. */
 typedef struct Ends
 {
 	uint64_t length; /* the length of each */

@@ -168,6 +168,14 @@ make_values(void *state, RecordBatch *batch)
 	}
 }
 
+/* Keeps the id of the next record. */
+static void
+keep_record_id(RecordValues *corpus, const void *id, size_t length)
+{
+	put(&corpus->id, id, length);
+	ends_add(&corpus->id_ends, length);
+}
+
 /* Keeps the values of a batch. */
 static void
 keep_values(void *state, RecordBatch *batch)
@@ -177,12 +185,8 @@ keep_values(void *state, RecordBatch *batch)
 	spool_put(&corpus->out, batch->out.bytes, batch->out.length);
 	for (size_t at = 0; at < batch->size.length; at += sizeof(uint64_t))
 		ends_add(&corpus->ends, *(const uint64_t *) (batch->size.bytes + at));
-	for (size_t at = 0, length; at < batch->id.length; at += length)
-	{
-		length = strlen(batch->id.bytes + at) + 1;
-		ends_add(&corpus->id_ends, length);
-	}
-	put(&corpus->id, batch->id.bytes, batch->id.length);
+	for (size_t at = 0; at < batch->id.length; at += strlen(batch->id.bytes + at) + 1)
+		keep_record_id(corpus, batch->id.bytes + at, strlen(batch->id.bytes + at) + 1);
 	if (texts_decide())
 		texts_add(&corpus->texts, batch);
 	if (options.field[BEST] != NULL)
@@ -202,15 +206,11 @@ keep_signature(void *state, const SignatureRecord *signature)
 		return;
 	spool_put(&corpus->out, signature->value, signature->length);
 	ends_add(&corpus->ends, signature->length);
+	number = signature->number ? strtoll(signature->id, NULL, 10) : 0;
 	if (signature->number)
-	{
-		number = strtoll(signature->id, NULL, 10);
-		put(&corpus->id, &number, sizeof(number));
-		ends_add(&corpus->id_ends, sizeof(number));
-		return;
-	}
-	put(&corpus->id, signature->id, strlen(signature->id) + 1);
-	ends_add(&corpus->id_ends, strlen(signature->id) + 1);
+		keep_record_id(corpus, &number, sizeof(number));
+	else
+		keep_record_id(corpus, signature->id, strlen(signature->id) + 1);
 }
 
 /* A function of neardup_values: reads the value of a record. */
