@@ -18,7 +18,8 @@ $node->start;
 
 # A text of a family is its base with a few words changed, so texts of one family may be
 # similar to a leader, to several, or to none.  A second trigger numbers placements, under the
-# first one's lock: an update that does not change "other" is one.
+# first one's lock: a change of the text is one, and an update by the guard itself, after which a
+# row may have the same leader as before.
 $node->safe_psql(
 	'postgres', q{
 	CREATE EXTENSION neardup;
@@ -39,7 +40,7 @@ $node->safe_psql(
 	CREATE TABLE verdicts (a bigint, b bigint, same boolean, PRIMARY KEY (a, b));
 	CREATE FUNCTION number_placement() RETURNS trigger LANGUAGE plpgsql AS $$
 	BEGIN
-		IF TG_OP = 'INSERT' OR (NEW.other = OLD.other AND (NEW.body <> OLD.body OR NEW.same_as <> OLD.same_as)) THEN
+		IF TG_OP = 'INSERT' OR NEW.body <> OLD.body OR pg_trigger_depth() > 1 THEN
 			NEW.placed := nextval('placements');
 		END IF;
 		RETURN NEW;
@@ -60,6 +61,8 @@ append_to_file($script, <<'COMMANDS');
 	INSERT INTO listings (body) VALUES (words(:family, :seed)) RETURNING same_as;
 \elif :what <= 65
 	UPDATE listings SET body = words(:family, :seed) WHERE id = (SELECT min(id) FROM listings) + :id % 300;
+\elif :what <= 70
+	UPDATE listings SET body = body || ' y:seed' WHERE id = (SELECT same_as FROM listings ORDER BY id OFFSET :id % 300 LIMIT 1);
 \elif :what <= 75
 	UPDATE listings SET other = other + 1 WHERE id = (SELECT min(id) FROM listings) + :id % 300;
 \else
