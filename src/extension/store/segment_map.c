@@ -32,35 +32,33 @@ set_line(MapColumn *column, const uint32 *value, uint32 count)
 	column->step = count == 1 ? 0 : rise * (1 << MAP_STEP_BITS) / (count - 1);
 }
 
-/* Sets a column; its differences begin `offset` bytes behind the beginning of the map. */
+/*
+ * Sets a column, and `value` to its differences; in the map they begin `offset` bytes behind its
+ * beginning.
+ */
 static void
-set_column(CachedMap *map, MapColumn *column, const uint32 *value, Size offset)
+set_column(CachedMap *map, MapColumn *column, uint32 *value, Size offset)
 {
 	int32 least = 0;
 	int32 most = 0;
-	void *difference = (char *) map + offset;
+	char *difference = (char *) map + offset;
 
 	set_line(column, value, map->count);
 	for (uint32 i = 0; i < map->count; i++)
 	{
-		int32 d = (int32) (value[i] - column_line(column, i));
-
-		least = Min(least, d);
-		most = Max(most, d);
+		value[i] -= column_line(column, i);
+		least = Min(least, (int32) value[i]);
+		most = Max(most, (int32) value[i]);
 	}
 	column->offset = (uint32) offset;
 	column->width = sizeof(int32);
 	if (least >= PG_INT16_MIN && most <= PG_INT16_MAX)
 		column->width = least == 0 && most == 0 ? 0 : sizeof(int16);
-	for (uint32 i = 0; i < map->count; i++)
-	{
-		uint32 d = value[i] - column_line(column, i);
-
-		if (column->width == sizeof(int16))
-			((int16 *) difference)[i] = (int16) d;
-		else if (column->width == sizeof(int32))
-			((uint32 *) difference)[i] = d;
-	}
+	if (column->width == sizeof(int32))
+		memcpy(difference, value, map->count * sizeof(int32));
+	else if (column->width == sizeof(int16))
+		for (uint32 i = 0; i < map->count; i++)
+			((int16 *) difference)[i] = (int16) value[i];
 }
 
 /* Returns a copy of a map, which has entries, in memory that is larger than needed. */
