@@ -66,11 +66,12 @@ BEGIN
 	SELECT coalesce(min(format_type(type, -1)) FILTER (WHERE typtype <> 'd' AND ARRAY[attname] = key), 'text[]'), min(format('::%s.%s', '@extschema@', CASE type WHEN 'bigint'::regtype THEN 'simhash' ELSE 'minhash' END))
 			FILTER (WHERE attname = signature AND type IN ('bigint'::regtype, 'bit'::regtype)) INTO found.type, hash
 	FROM base JOIN pg_type AS t ON t.oid = type;
+	-- The key comes last, so that a dry run and what follows find the same rows.
 	-- A row needs no signature if it is judged the same as another.
 	found.query := format('SELECT %s, t.%I%s%s FROM %s AS t WHERE %s%s ORDER BY %s', format(found.key, 't'), signature, hash,
 		(SELECT string_agg(format(', t.%I', name), '' ORDER BY n) FROM unnest(within) WITH ORDINALITY AS w (name, n)), relation,
 		CASE WHEN verdicts IS NULL THEN format('t.%I IS NOT NULL', signature) ELSE 'true' END, ' AND t.' || quote_ident(mark) || ' IS NULL',
-		coalesce(order_by, (SELECT string_agg(format('t.%I', name), ', ' ORDER BY n) FROM unnest(key) WITH ORDINALITY AS k (name, n))));
+		concat_ws(', ', order_by, (SELECT string_agg(format('t.%I', name), ', ' ORDER BY n) FROM unnest(key) WITH ORDINALITY AS k (name, n))));
 	found.verdicts := 'SELECT format(''%s'', v.a), format(''%s'', v.b), v.same FROM ' || verdicts::text || ' AS v';
 	WITH RECURSIVE tree AS (
 		SELECT relation::oid AS rel

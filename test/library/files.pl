@@ -167,10 +167,12 @@ file('p.csv', "text,n\r\na b c,1\r\n");
 file('q.csv', "text,n\na b c,2\nd e f,3\n");
 run('$N dedupe --output columns p.csv q.csv');
 is(slurp('columns/p.csv') . slurp('columns/q.csv'), "text,n\r\na b c,1\r\ntext,n\nd e f,3\n", 'each file has the names of columns');
+is(run('mkdir all.csv; $N dedupe --output all.csv p.csv; ls all.csv'), "p.csv\n", 'a folder named like a file');
 run('ls -A >before');
 fails("\$N dedupe --output $_->[0]", $_->[1], $_->[2]) for [ "out $in", 1, qr{"out/empty.jsonl" exists: remove it, or name another folder with --output} ], [ 'in in/x.jsonl', 1, qr{"in/x.jsonl" exists} ],
 	[ 'new in/x.jsonl out/x.jsonl', 1, qr/would be one file in --output$/ ], [ 'new <in/x.jsonl', 1, qr/"-" has no name for a file in --output/ ], [ 'new -i files in/x.jsonl', 1, qr/--output is for records, not for --input files/ ],
-	[ 'new in/x.jsonl mixed.jsonl', 2, qr/record \d+ of "mixed.jsonl"/ ], [ 'nowhere/new in/x.jsonl', 2, qr{could not write to "nowhere/new": No such file or directory} ], [ 'a.jsonl in/x.jsonl', 2, qr{could not write to "a.jsonl"} ];
+	[ 'new in/x.jsonl mixed.jsonl', 2, qr/record \d+ of "mixed.jsonl"/ ], [ 'new.jsonl.gz in/x.jsonl', 1, qr/--output is a folder: for one file, write >"new.jsonl.gz"/ ],
+	[ 'nowhere/new in/x.jsonl', 2, qr{could not write to "nowhere/new": No such file or directory} ], [ 'a.jsonl in/x.jsonl', 2, qr{could not write to "a.jsonl"} ];
 fails('$N sign --output new in/x.jsonl', 1, qr/--output is for sign --format records/);
 fails('$N sign --format records --output new in/x.jsonl mixed.jsonl', 2, qr/record \d+ of "mixed.jsonl"/);
 run('mkfifo held; timeout 600 $N dedupe --output new --against held in/x.jsonl >ended & until test -d new; do sleep 0.1; done; kill $!; wait $!', 143);

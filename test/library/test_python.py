@@ -227,7 +227,7 @@ class Python(unittest.TestCase):
         short = [{"body": " ".join(text.split()[5:25])} for text in TEXTS]
         self.assertEqual(neardup.dedupe(rows[:4] + short[:4], 1, text="body", containment=True), rows[:4])
         for refused, why in ((("in.parquet",), "read a file first"), ((pathlib.Path("in.parquet"),), "read a file first"), ((b"a",), "values in a list"),
-                             (({"body": TEXTS},), "pyarrow.table"), ((rows,), "text='body'"), ((7,), "put them in a list"), (({"a"},), "put them in a list")):
+                             (({"body": TEXTS},), "pyarrow.table"), ((rows,), "the columns are 'body'"), ((7,), "put them in a list"), (({"a"},), "put them in a list")):
             self.assertRaisesRegex(TypeError, why, neardup.dedupe, *refused)
         self.assertRaisesRegex(ValueError, "no column 'text': the columns are 'body', 'id', 'more'", neardup.dedupe, rows, text="text")
         self.assertRaisesRegex(ValueError, "a column 'size' already", neardup.dedupe, [{"body": "", "size": 1}], text="body", report=True)
@@ -335,6 +335,9 @@ class Python(unittest.TestCase):
                 call()
             self.assertEqual((caught.exception.code, str(caught.exception) > ""), (code, True))
         self.assertRaises(TypeError, neardup.minhash, [7])
+        for texts in 7, None:
+            self.assertRaisesRegex(TypeError, "texts are in a list or a column, not in", neardup.minhash, texts)
+        self.assertRaisesRegex(TypeError, "with text=: the columns are 'id', 'text'", neardup.dedupe, [{"id": 1, "text": ""}], 0.8)
         for call in (lambda: neardup.similarity("a", "b"), lambda: neardup.pairs([b"", "a"], 1),
                      lambda: neardup.to_text([1, 2]), lambda: list(neardup.copy_binary([1], ["a"]))):
             self.assertRaisesRegex(TypeError, "a value is bytes, such as minhash", call)

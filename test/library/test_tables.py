@@ -153,7 +153,7 @@ class Tables(unittest.TestCase):
 
     def test_refused(self):
         for name, table in tables().items():
-            self.assertRaisesRegex(TypeError, "text='body'|text='id'", neardup.dedupe, table)
+            self.assertRaisesRegex(TypeError, "text=: the columns are '", neardup.dedupe, table)
             if name != "dicts":
                 self.assertRaises(TypeError, neardup.minhash, table)
                 self.assertRaises(TypeError, neardup.pairs, table, 0.8)

@@ -53,6 +53,8 @@ DROP INDEX docs_btree;
 SELECT to_minhash(body, 'char 5') = to_minhash(body, scheme => 'char 5') AS named, to_minhash(body, 'word 3') = sig AS default,
 	to_simhash(body, 'char 3') = to_simhash(body, scheme => 'char 3') AS simhash FROM docs;
 SELECT to_minhash('a b c', 'chars 5');
+-- Two texts: the second is no scheme, and not repeated as a whole.
+SELECT to_minhash('A title', repeat('é', 39) || 'ab' || repeat('a body ', 100000));
 SELECT to_minhash('a b c', '');
 SELECT to_minhash('a b c', 'tokens');
 -- A number without a type is no scheme.
@@ -161,6 +163,14 @@ SELECT neardup_guard('docs');
 SELECT neardup_guard('docs', 'sig');
 SELECT neardup_guard('docs', 'sig', 90);
 SELECT neardup_guard('docs', 'body', 0.9);
+SELECT neardup_guard('docs', 'lower(body)', 0.9);
+SELECT neardup_guard('docs', 'signature', 0.9);
+SELECT neardup_guard('docs', 'sig', 0.9, within => 'tenant');
+SELECT neardup_guard('docs', unless => 'verdicts');
+CREATE TABLE "Docs" ("Id" int PRIMARY KEY, "Tenant" int, "Sig" minhash);
+SELECT neardup_guard('"Docs"', 'Sig', 0.9);
+SELECT neardup_guard('"Docs"', '"Sig"', 0.9, within => 'Tenant');
+DROP TABLE "Docs";
 SELECT neardup_guard('docs', 'sig', 0.9, action => 'refuse');
 SELECT neardup_guard('docs', 'sig', 0.9, show => 'titel');
 CREATE TRIGGER no_copies AFTER INSERT ON docs EXECUTE FUNCTION neardup_guard_row('signature=sig', 'threshold=0.9');

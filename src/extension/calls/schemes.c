@@ -14,11 +14,13 @@
 
 /*
  * Adds a hint for the name of a scheme that does not exist.  Drivers send a number as text if
- * they do not know its type.
+ * they do not know its type, and a long name is a text that should be signed, too.
  */
 static int
 hint_at_scheme(const char *name)
 {
+	if (beginning_of(name) != name)
+		return errhint("The second argument is a scheme, such as \"word 3\".  To sign two texts as one, join them: to_minhash(coalesce(title, '') || ' ' || body).");
 	if (*name == '\0' || name[strspn(name, "0123456789")] != '\0')
 		return errhint("Use a scheme such as \"word 3\" or \"spot 1 2 de\".");
 	return errhint("Use a scheme such as \"word 3\", or name the argument, as in k => %s or f => %s.",
@@ -36,7 +38,7 @@ text_scheme_of_datum(Datum datum)
 		!scheme_is_valid(scheme))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("unknown shingling scheme \"%s\"", text_to_cstring(name)),
+				 errmsg("unknown shingling scheme \"%s\"", beginning_of(text_to_cstring(name))),
 				 errdetail("The schemes are " SCHEME_NAMES(" and ") ", with a width from 1 to %d, and \"spot D C\", with a distance and a chain from 1 to %d.",
 						   SCHEME_WIDTH_MAX, SPOT_MAX),
 				 hint_at_scheme(text_to_cstring(name))));

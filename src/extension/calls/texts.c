@@ -9,6 +9,9 @@
 
 #include "text/utf8.h"
 
+/* How much of a text a message repeats. */
+#define SHOWN_BYTES 80
+
 /* Throws an error for the first byte above 0x7F. */
 static void
 refuse_high_bytes(const char *bytes, size_t length)
@@ -111,4 +114,14 @@ text_of_utf8(const char *utf8, size_t length)
 	result = cstring_to_text(converted);
 	pfree(converted);
 	return result;
+}
+
+/* Returns a text, or if it is long its beginning and "...", for a message. */
+const char *
+beginning_of(const char *text)
+{
+	int length = strlen(text);
+	int shown = pg_mbcliplen(text, length, SHOWN_BYTES);
+
+	return shown < length ? psprintf("%.*s...", shown, text) : text;
 }

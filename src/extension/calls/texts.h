@@ -21,5 +21,6 @@ extern Utf8Text utf8_of_datum(Datum datum);
 extern void utf8_free(Utf8Text *utf8);
 extern _Noreturn void refuse_long_texts(void);
 extern text *text_of_utf8(const char *utf8, size_t length);
+extern const char *beginning_of(const char *text);
 
 #endif

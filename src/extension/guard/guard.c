@@ -436,7 +436,8 @@ read_guard(FunctionCallInfo call)
 		return guard;
 	signature = guard.options.value[OPTION_SIGNATURE];
 	if (signature == NULL)
-		refuse_option(OPTION_SIGNATURE, NULL, "Name a column of signatures.");
+		refuse_option(OPTION_SIGNATURE, NULL,
+					  "Name a column of signatures, or with name => ... the guard to change.");
 	guard.name =
 		makeObjectName(get_rel_name(guard.table), strchr(signature, '(') != NULL ? NULL : signature,
 					   guard.options.value[OPTION_ACTION] == NULL ?

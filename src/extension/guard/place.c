@@ -197,6 +197,28 @@ guard_tables(const GuardRule *rule, Relation table, List **watched)
 
 /* ---- Indexes ----------------------------------------------------------------------- */
 
+/* Adds a hint for a column that an option names and a table lacks. */
+static int
+hint_at_column(const GuardRule *rule, GuardOption option, Relation table, const char *name)
+{
+	TupleDesc row_type = RelationGetDescr(table);
+	const char *guard = quote_literal_cstr(rule->name);
+
+	for (int i = 0; i < row_type->natts; i++)
+	{
+		const char *other = NameStr(TupleDescAttr(row_type, i)->attname);
+
+		if (pg_strcasecmp(name, other) == 0)
+			return errhint("Put capital letters into double quotes: %s.",
+						   quote_literal_cstr(quote_identifier(other)));
+	}
+	if (option == OPTION_SIGNATURE)
+		return errhint("Name a column of signatures, or pass an expression such as 'to_minhash(body)'.  If the column was renamed, pass its name to neardup_guard() again, with name => %s.",
+					   guard);
+	return errhint("If it was renamed, pass its name to neardup_guard() again, with name => %s.",
+				   guard);
+}
+
 /* Returns the number of a column; raises an error if there is none. */
 static AttrNumber
 column_number(const GuardRule *rule, GuardOption option, Relation table, const char *name)
@@ -210,8 +232,7 @@ column_number(const GuardRule *rule, GuardOption option, Relation table, const c
 						RelationGetRelationName(table)),
 				 errdetail("Argument \"%s\" of guard \"%s\" names it.", guard_option_names[option],
 						   rule->name),
-				 errhint("If it was renamed, pass its name to neardup_guard() again, with name => %s.",
-						 quote_literal_cstr(rule->name))));
+				 hint_at_column(rule, option, table, name)));
 	return column;
 }
 
@@ -358,6 +379,10 @@ find_signature(const GuardRule *rule, GuardPlace *place, Relation table)
 	AttrNumber column;
 
 	place->signature = guard_signature_of(rule, table);
+	if (TypeCategory(exprType((Node *) place->signature)) == TYPCATEGORY_STRING)
+		refuse_option(OPTION_SIGNATURE, psprintf("\"%s\" is a text.", rule->signature),
+					  psprintf("Pass a column of signatures, or sign the text: %s.",
+							   quote_literal_cstr(psprintf("to_minhash(%s)", rule->signature))));
 	column = IsA(place->signature, Var) ? ((Var *) place->signature)->varattno : 0;
 	get_typlenbyval(exprType((Node *) place->signature), &place->value.length,
 					&place->value.by_value);

@@ -6,6 +6,7 @@
 #include "libpq/pqformat.h"
 #include "mb/pg_wchar.h"
 
+#include "calls/texts.h"
 #include "types/signature_type.h"
 
 /* Throws the error for a shape that no signature has, or saves it. */
@@ -20,9 +21,6 @@ refuse_shape(const FormReader *reader, Node *context)
 
 /* ---- Text --------------------------------------------------------------- */
 
-/* How much of an invalid text an error shows. */
-#define SHOWN_BYTES 80
-
 /* Returns a reader of the text that an input function is called with. */
 FormReader
 text_reader(FunctionCallInfo fcinfo)
@@ -36,13 +34,9 @@ text_reader(FunctionCallInfo fcinfo)
 static bool
 report_defect(const FormReader *reader, const char *type, Node *context)
 {
-	int length = strlen(reader->input);
-	int shown = pg_mbcliplen(reader->input, length, SHOWN_BYTES);
-
 	ereturn(context, false,
 			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-			 errmsg("invalid input syntax for type %s: \"%.*s%s\"", type, shown, reader->input,
-					shown < length ? "..." : ""),
+			 errmsg("invalid input syntax for type %s: \"%s\"", type, beginning_of(reader->input)),
 			 errdetail("%s", reader->defect),
 			 reader->strange ?
 				 errhint("To make a value of type %s from a text, use to_%s(text).  To compare two texts, use text_similarity(text, text).",

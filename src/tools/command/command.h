@@ -227,6 +227,7 @@ typedef struct RecordPlace
 
 #define PACKED_FILES (-1)
 
+extern int format_by_name(const char *name);
 extern int format_of(const char *name);
 extern Files *files_open(char **names, int format, bool twice);
 extern uint64_t files_bytes(const Files *files);

@@ -45,9 +45,9 @@ struct Files
 	Buffer places;   /* the places of the first such records, and what is wrong there */
 };
 
-/* Returns the format of a file by its name, .gz or .zst left aside; fails if that tells none. */
+/* Returns the format that a file's name tells, .gz or .zst left aside, or FORMAT_AUTO. */
 int
-format_of(const char *name)
+format_by_name(const char *name)
 {
 	static const char *const endings[] = {".jsonl",     ".json", ".ndjson",
 										  ".jsonlines", ".csv",  ".tsv"};
@@ -59,6 +59,17 @@ format_of(const char *name)
 	for (int i = 0; i < 6; i++)
 		if (without_ending(name, length, endings[i]) < length)
 			return formats[i];
+	return FORMAT_AUTO;
+}
+
+/* Returns the format of a file by its name; fails if that tells none. */
+int
+format_of(const char *name)
+{
+	int format = format_by_name(name);
+
+	if (format != FORMAT_AUTO)
+		return format;
 	if (!is_stream(name))
 		fail(EXIT_USAGE,
 			 "the name of \"%s\" does not tell its format: say --input jsonl, csv or tsv, or "

@@ -106,6 +106,10 @@ output_begin(void)
 
 	if (options.folder == NULL)
 		return;
+	if (format_by_name(options.folder) != FORMAT_AUTO && access(options.folder, F_OK) != 0)
+		fail(EXIT_USAGE,
+			 "--output is a folder: for one file, write >\"%s\"; otherwise make \"%s\" first",
+			 options.folder, options.folder);
 	while (options.files[count] != NULL)
 		count++;
 	check_names(count);

@@ -148,7 +148,7 @@ def _open(records: Any, text: str | None, id: str | None = None) -> _Opened | No
     package, rows = _package_of(records), isinstance(records, (list, tuple)) and isinstance(first_of(itertools.chain(records, [{}] if text else [])), Mapping)
     found = _ROWS.names(records) if rows else names_of(records)
     if found and text is None:
-        _refuse(records, f"name the column of the texts, such as text={found[0]!r}")
+        _refuse(records, f"name the column of the texts with text=: the columns are {', '.join(map(repr, found))}")
     if rows:
         opened = _Opened(_ROWS, records, lambda result: result)
     elif found is None and (text is None or not _arrow.has_interface(records)):

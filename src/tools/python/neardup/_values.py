@@ -53,7 +53,7 @@ def names_of(table: Any) -> list[str] | None:
 
 def items_of(items: Any, what: str) -> Any:
     """Returns items that are neither the characters of a text nor the names of columns."""
-    if isinstance(items, (str, bytes)) or hasattr(items, "__fspath__"):
+    if isinstance(items, (str, bytes)) or hasattr(items, "__fspath__") or not (hasattr(items, "__iter__") or hasattr(items, "__getitem__")):
         raise TypeError(f"{what} are in a list or a column, not in {type(items).__name__}")
     if isinstance(items, dict) or names_of(items) is not None:
         raise TypeError(f"{what} are in a column: name one of {type(items).__name__}, such as table[{next(iter(names_of(items) or items), 'text')!r}]")
