@@ -41,9 +41,10 @@ BEGIN
 	WHERE name <> '' AND NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = relation AND attname = name AND NOT attisdropped);
 	IF missing IS NOT NULL THEN
 		RAISE EXCEPTION 'column "%" of relation "%" does not exist', missing, relation USING ERRCODE = 'undefined_column',
-			HINT = CASE WHEN missing = ANY (key) THEN 'Name the columns of a key: key => ''{tenant,number}''.'
+			HINT = coalesce((SELECT format('There is a column "%s".', min(attname::text)) FROM pg_attribute WHERE attrelid = relation AND NOT attisdropped AND lower(attname) = lower(missing) HAVING count(*) > 0),
+				CASE WHEN missing = ANY (key) THEN 'Name the columns of a key: key => ''{tenant,number}''.'
 				WHEN missing = signature THEN 'Name the column of signatures: signature => ''sig''. If there is none, neardup_sign_table() adds it.'
-				ELSE 'Name a column of the table.' END;
+				ELSE 'Name a column of the table.' END);
 	END IF;
 	found.columns := key;
 	found.signature := signature;

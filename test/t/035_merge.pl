@@ -102,6 +102,7 @@ my @reports = map { $_ > 0 and query("UPDATE ties SET body = body WHERE id % 3 =
 like($reports[0], qr/80 near-duplicates .* of 20 rows.*\n +1\.000 +29 of 9$/sm, 'the lowest of equal rows stays');
 is($reports[1], $reports[0], 'also after an update');
 is($reports[2], $reports[0], 'and another');
+like((run_script('report', 'table=ties', 'title=Body'))[2], qr/column "Body" of relation "public.ties" does not exist.*HINT:  There is a column "body"/s, 'a name in other letters');
 
 # ---- Deleting, and leaving references ---------------------------------------------
 
