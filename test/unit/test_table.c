@@ -293,11 +293,57 @@ test_same_join(void)
 	}
 }
 
+/* mix64_all() is mix64() for any count, also in place; nothing behind the last number changes. */
+static void
+test_mix64_all(void)
+{
+	uint64_t from[70], to[71];
+
+	for (size_t count = 0; count <= 70; count++)
+	{
+		for (size_t i = 0; i < 70; i++)
+			from[i] = unmix64(i * i + count);
+		to[count] = 5;
+		mix64_all(from, count, to);
+		mix64_all(from, count, from);
+		CHECK(to[count] == 5 && memcmp(from, to, count * sizeof(uint64_t)) == 0);
+		for (size_t i = 0; i < 70; i++)
+			CHECK((i < count ? from[i] : mix64(from[i])) == i * i + count);
+	}
+}
+
+/* Keys that repeat are numbered in the order in which they come first. */
+static void
+test_add_key(void)
+{
+	Table table;
+	uint64_t *keys;
+
+	table_begin(&table, 1000);
+	keys = calloc(1002, sizeof(uint64_t));
+	for (uint64_t i = 0; i < 3000; i++)
+	{
+		uint64_t key = i * 7 % (i % 3 == 0 ? 1000 : 10);
+
+		table_add_key(&table, table_hash(&table, key), key, keys);
+		CHECK(keys[table_number(table_search_key(&table, table_hash(&table, key), key, keys, 8))] ==
+			  key);
+	}
+	CHECK(table.count <= 1000);
+	for (size_t i = 0; i < table.count; i++)
+		for (size_t j = 0; j < i; j++)
+			CHECK(keys[i] != keys[j]);
+	free(keys);
+	table_end(&table);
+}
+
 int
 main(void)
 {
 	for (uint64_t i = 0; i < 1000; i++)
 		CHECK(mix64(unmix64(i * i + i)) == i * i + i);
+	test_mix64_all();
+	test_add_key();
 	test_minhash_elements();
 	test_tables();
 	test_secrets_are_new();

@@ -1,5 +1,5 @@
 /*
- * cpu.h: kernels that are compiled for several instruction sets.
+ * cpu.h: the order of bytes in words, and kernels that are compiled for several instruction sets.
  *
  * A kernel is plain C that is inlined into a function for each instruction set.  So all
  * these variants compute the same.  Where a compiler does not find the
@@ -17,6 +17,29 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Turns a word between this machine's order of bytes and little-endian. */
+static inline uint64_t
+little_endian(uint64_t word)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	return __builtin_bswap64(word);
+#else
+	return word;
+#endif
+}
+
+/* Returns 8 bytes as a number, whose lowest bits are the first byte. */
+static inline uint64_t
+load_word(const uint8_t *from)
+{
+	uint64_t word;
+
+	memcpy(&word, from, sizeof(word));
+	return little_endian(word);
+}
 
 /* A function that is inlined into every variant. */
 #define KERNEL_BODY static inline __attribute__((always_inline))

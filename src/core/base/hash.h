@@ -4,6 +4,7 @@
 #ifndef NEARDUP_BASE_HASH_H
 #define NEARDUP_BASE_HASH_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define MIX_MULTIPLIER UINT64_C(0xD6E8FEB86659FD93)
@@ -19,5 +20,7 @@ mix64(uint64_t x)
 	x ^= x >> 32;
 	return x;
 }
+
+extern void mix64_all(const uint64_t *from, size_t count, uint64_t *to);
 
 #endif

@@ -132,6 +132,30 @@ table_search_key(const Table *table, uint64_t hash, uint64_t key, const void *ke
 	return table_search(table, hash, table_key_matches, &sought);
 }
 
+/*
+ * Adds a key unless it is there; `keys`, by number, have room for it and for one more.  Whether
+ * a key is new is hard to predict, so only a key that is not in its home takes a branch.
+ */
+TABLE_INLINE void
+table_add_key(Table *table, uint64_t hash, uint64_t key, uint64_t *keys)
+{
+	uint64_t *slot = table_home(table, hash);
+	uint64_t found = *slot;
+	uint64_t added = -(uint64_t) (found == 0);
+	uint64_t other;
+
+	keys[table->count] = key;
+	other = keys[(uint32_t) found + (uint32_t) ~added] ^ key;
+	if (__builtin_expect((other & ~added) != 0, 0))
+	{
+		slot = table_search_key(table, hash, key, keys, sizeof(uint64_t));
+		found = *slot;
+		added = -(uint64_t) (found == 0);
+	}
+	*slot = found | (added & (hash >> 32 << 32 | (table->count + 1)));
+	table->count -= added;
+}
+
 extern uint32_t table_number_key(Table *table, uint64_t key, uint64_t **keys);
 
 #endif

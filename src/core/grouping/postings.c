@@ -35,26 +35,6 @@
 
 /* ---- Words -------------------------------------------------------------- */
 
-/* Turns a word between this machine's order of bytes and little-endian. */
-static inline uint64_t
-little_endian(uint64_t word)
-{
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	return __builtin_bswap64(word);
-#else
-	return word;
-#endif
-}
-
-static inline uint64_t
-load_word(const uint8_t *from)
-{
-	uint64_t word;
-
-	memcpy(&word, from, WORD_BYTES);
-	return little_endian(word);
-}
-
 static inline void
 store_word(uint8_t *to, uint64_t word)
 {

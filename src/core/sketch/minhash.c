@@ -41,27 +41,20 @@ minhash_begin(MinhashBuilder *builder, size_t expected)
 }
 
 /* Adds up to FETCHED elements, for which there is room, and for one more. */
-static inline void
+TABLE_INLINE void
 add_fetched(Table *table, uint64_t *element, const uint64_t *hashes, size_t count)
 {
 	uint64_t mixed[FETCHED];
 	uint64_t hash[FETCHED];
 
+	mix64_all(hashes, count, mixed);
 	for (size_t i = 0; i < count; i++)
 	{
-		mixed[i] = mix64(hashes[i]);
 		hash[i] = table_hash(table, mixed[i]);
 		__builtin_prefetch(table_home(table, hash[i]), 1);
 	}
 	for (size_t i = 0; i < count; i++)
-	{
-		uint64_t *slot = table_search_key(table, hash[i], mixed[i], element, sizeof(uint64_t));
-
-		/* Written in any case, which costs less than a branch. */
-		element[table->count] = mixed[i];
-		if (*slot == 0)
-			table_put(table, slot, hash[i]);
-	}
+		table_add_key(table, hash[i], mixed[i], element);
 }
 
 /* Adds elements; a HashSink (text/text.h) with a MinhashBuilder as its state. */

@@ -16,13 +16,7 @@
 static inline uint64_t
 packed_word(const uint8_t *packed)
 {
-	uint64_t word;
-
-	memcpy(&word, packed, sizeof(word));
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	word = __builtin_bswap64(word);
-#endif
-	return word;
+	return __builtin_bswap64(load_word(packed));
 }
 
 /* Returns how many b-bit symbols of a word are not zero. */

@@ -6,6 +6,8 @@
  */
 #include "text/internal.h"
 
+#include "base/cpu.h"
+
 #include <string.h>
 
 #define XXH_INLINE_ALL
@@ -18,6 +20,9 @@
 /* Units that wait before the window rolls over them. */
 #define UNITS_MAX 512
 
+/* Bytes of a token, a word of TOKEN_SLACK or less, that become units at once: few are longer. */
+#define TOGETHER 8
+
 typedef struct Shingler
 {
 	HashSink sink;
@@ -29,8 +34,21 @@ typedef struct Shingler
 	uint64_t units;                              /* units that the window has passed */
 	uint32_t fill;                               /* units that wait */
 	uint64_t unit[SCHEME_WIDTH_MAX + UNITS_MAX]; /* the last width units, and those that wait */
-	uint64_t ascii[128];                         /* hashes of single characters */
 } Shingler;
+
+/* The hashes of single ASCII characters. */
+static uint64_t ascii_unit[128];
+
+static __attribute__((constructor)) void
+hash_ascii(void)
+{
+	for (int c = 0; c < 128; c++)
+	{
+		uint8_t byte = (uint8_t) c;
+
+		ascii_unit[c] = XXH3_64bits(&byte, 1);
+	}
+}
 
 /* Removes the shingles that do not start with a stop word; returns how many are left. */
 static uint32_t
@@ -60,9 +78,10 @@ roll(Shingler *s)
 	host_check_interrupts();
 	for (uint32_t i = 0; i < s->fill; i++)
 	{
-		window = window * SHINGLE_MULTIPLIER + arriving[i] - s->unit[i] * s->leaving;
-		hash[i] = mix64(window);
+		window = window * SHINGLE_MULTIPLIER + (arriving[i] - s->unit[i] * s->leaving);
+		hash[i] = window;
 	}
+	mix64_all(hash, s->fill, hash);
 	s->window = window;
 	s->units += s->fill;
 	if (s->kind == SCHEME_STOPWORD)
@@ -141,6 +160,27 @@ add_tokens(void *state, const TokenBatch *batch)
 	}
 }
 
+/*
+ * Adds the first characters of a token, at most TOGETHER, if they are ASCII and there is room for
+ * as many units; returns how many.  The lengths of words follow each other as if by chance, so
+ * the units behind the last one are written, too, in place of a loop that ends there.
+ */
+static inline size_t
+shingle_add_ascii(Shingler *s, const uint8_t *in, size_t length)
+{
+	uint64_t *unit = s->unit + s->width + s->fill;
+	size_t count = Min(length, TOGETHER);
+	int beyond = 8 * (int) (TOGETHER - count);
+	uint64_t bytes = load_word(in) << beyond >> beyond;
+
+	if ((bytes & UINT64_C(0x8080808080808080)) != 0 || s->fill + TOGETHER >= UNITS_MAX)
+		return 0;
+	for (int i = 0; i < TOGETHER; i++)
+		unit[i] = ascii_unit[bytes >> 8 * i & 0x7F];
+	s->fill += (uint32_t) count;
+	return count;
+}
+
 /* Adds the characters of a token as units. */
 static void
 shingle_add_token_characters(Shingler *s, const uint8_t *in, size_t length)
@@ -150,14 +190,12 @@ shingle_add_token_characters(Shingler *s, const uint8_t *in, size_t length)
 	while (in < end)
 	{
 		uint32_t code_point;
-		int bytes = 1;
+		size_t bytes = shingle_add_ascii(s, in, end - in);
 
-		if (*in < 0x80)
-			shingle_add_unit(s, s->ascii[*in]);
-		else
+		if (bytes == 0)
 		{
 			bytes = utf8_decode(in, end - in, &code_point);
-			shingle_add_unit(s, XXH3_64bits(in, bytes));
+			shingle_add_unit(s, bytes == 1 ? ascii_unit[*in] : XXH3_64bits(in, bytes));
 		}
 		in += bytes;
 	}
@@ -175,7 +213,7 @@ shingle_add_characters(void *state, const TokenBatch *batch)
 		const char *token = batch_token(batch, i, &length);
 
 		if (s->units + s->fill > 0)
-			shingle_add_unit(s, s->ascii[' ']);
+			shingle_add_unit(s, ascii_unit[' ']);
 		shingle_add_token_characters(s, (const uint8_t *) token, length);
 	}
 }
@@ -194,13 +232,6 @@ begin(Shingler *s, SchemeId scheme, HashSink sink, void *state)
 	for (uint32_t i = 0; i < s->width; i++)
 		s->leaving *= SHINGLE_MULTIPLIER;
 	memset(s->unit, 0, s->width * sizeof(uint64_t));
-	if (scheme_has_characters(scheme))
-		for (int c = 0; c < 128; c++)
-		{
-			uint8_t byte = (uint8_t) c;
-
-			s->ascii[c] = XXH3_64bits(&byte, 1);
-		}
 }
 
 /*
