@@ -29,11 +29,11 @@ group_sort_memory(uint32 numbers, const Grouping *grouping, int at_once)
 #define HUGE_PAGE ((Size) 2 * 1024 * 1024)
 
 /*
- * Allocates memory that is written in random order, in huge pages where the system has them.
- * What is read and written in order does not gain from these.
+ * Allocates memory in huge pages, where the system has them: it is written in random order, and a
+ * worker meets all of it for the first time.
  */
 static void *
-allocate_scattered(Size bytes)
+allocate_in_huge_pages(Size bytes)
 {
 	char *memory = palloc_extended(bytes, MCXT_ALLOC_HUGE);
 #ifdef MADV_HUGEPAGE
@@ -69,9 +69,9 @@ group_sort_begin(SegmentWriter *writer)
 		return sort;
 	}
 	sort->at_once = (int) Min(grouping_lists(&grouping), 1 + more);
-	sort->bucket = palloc_extended(bytes * sort->at_once, MCXT_ALLOC_HUGE);
+	sort->bucket = allocate_in_huge_pages(bytes * sort->at_once);
 	sort->offset = palloc_extended(offset_bytes(&grouping), MCXT_ALLOC_HUGE);
-	sort->document = allocate_scattered(bytes);
+	sort->document = allocate_in_huge_pages(bytes);
 	return sort;
 }
 
