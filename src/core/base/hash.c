@@ -12,7 +12,7 @@ typedef struct MixKernel
 	void (*mix)(const uint64_t *from, size_t count, uint64_t *to);
 } MixKernel;
 
-/* Compilers turn this loop into vectors if the processor multiplies 64 bits in one. */
+/* A processor multiplies 64 bits in vectors with AVX-512 only. */
 KERNEL_BODY void
 mix_body(const uint64_t *from, size_t count, uint64_t *to)
 {

@@ -6,9 +6,9 @@
  */
 #include "text/internal.h"
 
-#include "base/cpu.h"
-
 #include <string.h>
+
+#include "base/cpu.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -20,7 +20,7 @@
 /* Units that wait before the window rolls over them. */
 #define UNITS_MAX 512
 
-/* Bytes of a token, a word of TOKEN_SLACK or less, that become units at once: few are longer. */
+/* Bytes of a token that become units at once; TOKEN_SLACK or less.  Few words are longer. */
 #define TOGETHER 8
 
 typedef struct Shingler
