@@ -303,8 +303,10 @@ read_edge(Keepers *keepers, const neardup_edge *edge)
 	else if (read.first != read.second)
 	{
 		uint32_t first = equal_number(keepers, read.first);
+		uint32_t second = equal_number(keepers, read.second);
 
-		forest_link(keepers->parent, equal_number(keepers, read.second), first);
+		/* Only now: both may have moved it. */
+		forest_link(keepers->parent, second, first);
 	}
 }
 
