@@ -101,20 +101,22 @@ BEGIN
 	), made AS (
 		-- The call that makes a signature of the shape of an index from a text; q for one of a scheme that takes more than a text.
 		SELECT leaf, CASE WHEN m[4] ~ '^((word|char|anychar|stopword) \d+|spot \d+ \d+( [a-z]+)?)$'
-				THEN format('to_%s(''a text''%s%s%s)', m[1], CASE WHEN (m[1], m[2]) NOT IN (('minhash', '512'), ('simhash', '64')) THEN format(', %s => %s', CASE m[1] WHEN 'minhash' THEN 'k' ELSE 'f' END, m[2]) END,
+				THEN format('%s.to_%s(''a text''%s%s%s)', '@extschema@', m[1], CASE WHEN (m[1], m[2]) NOT IN (('minhash', '512'), ('simhash', '64')) THEN format(', %s => %s', CASE m[1] WHEN 'minhash' THEN 'k' ELSE 'f' END, m[2]) END,
 					', b => ' || nullif(m[3], '1'), CASE WHEN (m[1], m[4]) NOT IN (('minhash', 'word 3'), ('simhash', 'word 1')) THEN format(', scheme => %L', m[4]) END)
 				ELSE 'q' END AS q
 		FROM leaf, LATERAL regexp_match(shape, '^(minhash|simhash)\((\d+)(?:, (\d+))?\) of scheme "([^"]*)"') m
 	), search AS (
-		-- A condition that each index supports.  A bigint beside a signature is a key.
-		SELECT DISTINCT ON (leaf) leaf, CASE WHEN opcname IN ('bigint_hamming_ops', 'bit_hamming_ops') THEN format('is_within(%s, %s, 3)', expression, q)
-				WHEN opcname IN ('minhash_ops', 'simhash_ops') THEN format('is_similar(%s, %s, 0.8)', expression, q)
-				ELSE expression || ' && ' || regexp_replace(expression, '^(near|hamming_ball)\(.*, ([^,]*)\)$', format('\1(%s, \2)', q)) END
+		-- A condition that each index supports, with the schema of the extension: any search_path may be
+		-- that of the reader.  A bigint beside a signature is a key.
+		SELECT DISTINCT ON (leaf) leaf, CASE WHEN opcname IN ('bigint_hamming_ops', 'bit_hamming_ops') THEN format('%s.is_within(%s, %s, 3)', '@extschema@', expression, q)
+				WHEN opcname IN ('minhash_ops', 'simhash_ops') THEN format('%s.is_similar(%s, %s, 0.8)', '@extschema@', expression, q)
+				ELSE format('%s OPERATOR(%s.&&) %2$s.%s(%s, %s)', expression, '@extschema@', ball[1], q, ball[2]) END
 				|| coalesce(' AND (' || pg_get_expr(indpred, indrelid, true) || ')', '') AS condition
 		FROM made JOIN pg_index ON indexrelid = leaf, unnest(indclass::oid[]) WITH ORDINALITY x (class, n) JOIN pg_opclass o ON o.oid = class,
-			LATERAL replace(replace(pg_get_indexdef(leaf, n::int, true), '@extschema@' || '.', ''), '::double precision', '') e (expression)
+			LATERAL replace(pg_get_indexdef(leaf, n::int, true), '::double precision', '') e (expression),
+			LATERAL regexp_match(replace(expression, '@extschema@' || '.', ''), '^(near|hamming_ball)\(.*, ([^,]*)\)$') b (ball)
 		WHERE opcname IN ('bigint_hamming_ops', 'bit_hamming_ops', 'minhash_ops', 'simhash_ops')
-			OR opcname = 'ball_ops' AND expression ~ '^(near|hamming_ball)\('
+			OR opcname = 'ball_ops' AND ball IS NOT NULL
 		ORDER BY leaf, opcname = 'bigint_hamming_ops'
 	), index AS (
 		SELECT key, min(CASE WHEN conname IS NOT NULL THEN format('Constraint %I, ', conname) ELSE '' END)

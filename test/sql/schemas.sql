@@ -85,6 +85,8 @@ DELETE FROM closed.letters WHERE id = 2;
 ALTER TABLE closed.letters ADD CONSTRAINT alone EXCLUDE USING neardup ("Near Dup".near(sig, 0.9) WITH OPERATOR("Near Dup".&&));
 INSERT INTO closed.letters VALUES (4, 'One, two, three, four, five, six, seven, eight, nine, ten');
 ALTER TABLE closed.letters ENABLE TRIGGER USER;
+-- What the status says to search by runs as it is printed.
+SELECT format('SELECT pg_catalog.count(*) FROM closed.letters WHERE %s', value) FROM "Near Dup".neardup_status('closed.letters') WHERE property = 'searched by' ORDER BY item \gexec
 
 -- ---- The schema is a choice for good ----
 ALTER EXTENSION neardup SET SCHEMA desk;

@@ -327,7 +327,7 @@ ok($ok, 'status runs') or diag $err;
 is($err, '', 'without a message');
 like_lines('status', qr/^public\.big: 3,002 rows, [\d.]+ kB\n\nColumn sig: minhash\n/, qr/^  filled by     trigger big_sig_sign, function public\.big_sig_sign\(\)\n/m,
 	qr/^  shape         minhash\(512, 1\) of scheme "word 3" \(recipe 1\)\n  rows read     3,002, all\n  NULL          below 0\.1 %\n  empty set     0\n  few shingles  0 \(1 to 11\)\n/m,
-	qr/^Index public\.big_sig_idx\n  columns       \(sig\)\n  shape         minhash\(512, 1\) of scheme "word 3" \(recipe 1\)\n  searched by   is_similar\(sig, to_minhash\('a text'\), 0\.8\)\n  documents     3,00\d, \d+ dead, \d+ in the tail\n  size          [\d.]+ .B, \d+ segments?\n  last maintenance\s*\d{4}-\d\d-\d\d \d\d:\d\d\n/m,
+	qr/^Index public\.big_sig_idx\n  columns       \(sig\)\n  shape         minhash\(512, 1\) of scheme "word 3" \(recipe 1\)\n  searched by   public\.is_similar\(sig, public\.to_minhash\('a text'\), 0\.8\)\n  documents     3,00\d, \d+ dead, \d+ in the tail\n  size          [\d.]+ .B, \d+ segments?\n  last maintenance\s*\d{4}-\d\d-\d\d \d\d:\d\d\n/m,
 	qr/^Advice: none\n/m);
 ($ok, $out, $err) = run_script('status', $odd[0]);
 like_lines('odd names', qr/^"Fund"\."Old ""papers""": 43 rows/, qr/^Column "the sig": simhash\n/m, qr/^Column weighed: minhash\(256,2\)\n  filled by     generated: "Fund"\."The ""newer"""\("a body"\)\n/m,
@@ -411,13 +411,13 @@ $node->safe_psql(
 ok($ok, 'various indexes') or diag $err;
 $out =~ s/\n {4,}/ /g;
 my @searches = $out =~ /^  searched by   (.*)/mg;
-is_deeply([ sort @searches ], [ sort 'is_similar(sig, to_minhash(\'a text\'), 0.8)', 'is_similar(sig, to_minhash(\'a text\'), 0.8) AND (phash = id)', 'is_similar(to_minhash(body, 256, 2), to_minhash(\'a text\', k => 256, b => 2), 0.8)',
-		'is_within(phash, q, 3)', 'is_within(pdq, q, 3)', 'is_similar((phash::simhash), q, 0.8)', 'is_similar(tokens, q, 0.8)',
-		'near(sig, 0.95) && near(to_minhash(\'a text\'), 0.95)',
-		'hamming_ball(s2, 2) && hamming_ball(to_simhash(\'a text\', f => 128, scheme => \'char 5\'), 2)' ], 'how each index is searched');
+is_deeply([ sort @searches ], [ sort 'public.is_similar(sig, public.to_minhash(\'a text\'), 0.8)', 'public.is_similar(sig, public.to_minhash(\'a text\'), 0.8) AND (phash = id)', 'public.is_similar(public.to_minhash(body, 256, 2), public.to_minhash(\'a text\', k => 256, b => 2), 0.8)',
+		'public.is_within(phash, q, 3)', 'public.is_within(pdq, q, 3)', 'public.is_similar((phash::public.simhash), q, 0.8)', 'public.is_similar(tokens, q, 0.8)',
+		'public.near(sig, 0.95) OPERATOR(public.&&) public.near(public.to_minhash(\'a text\'), 0.95)',
+		'public.hamming_ball(s2, 2) OPERATOR(public.&&) public.hamming_ball(public.to_simhash(\'a text\', f => 128, scheme => \'char 5\'), 2)' ], 'how each index is searched');
 foreach my $search (grep { !/\bq\b/ } @searches)
 {
-	my $plan = $node->safe_psql('postgres', "SET enable_seqscan = off; EXPLAIN SELECT FROM various WHERE $search");
+	my $plan = $node->safe_psql('postgres', "SET enable_seqscan = off; SET search_path = pg_catalog; EXPLAIN SELECT FROM public.various WHERE $search");
 
 	like($plan, qr/Index Cond|Bitmap Index Scan/, "$search uses its index") or diag $plan;
 }
