@@ -6,7 +6,9 @@
 #include "access/htup_details.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
+#include "miscadmin.h"
 #include "utils/acl.h"
+#include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rls.h"
@@ -100,33 +102,49 @@ role_may_select(Oid table, AttrNumber column)
 		 pg_attribute_aclcheck(table, column, GetUserId(), ACL_SELECT) == ACLCHECK_OK);
 }
 
-/* Returns whether an ACL grants a privilege to PUBLIC or a role that is no member of the owner. */
-static bool
-others_have(const Acl *acl, AclMode right, Oid owner)
+/*
+ * Returns PUBLIC and the roles that an ACL grants a privilege and that are no members of the
+ * owner, as REVOKE names them; NULL if there are none.
+ */
+static const char *
+others_with(const Acl *acl, AclMode right, Oid owner)
 {
 	const AclItem *item = ACL_DAT(acl);
+	const char *others = NULL;
 
 	for (int i = 0; i < ACL_NUM(acl); i++)
-		if ((ACLITEM_GET_PRIVS(item[i]) & right) != 0 &&
-			(item[i].ai_grantee == ACL_ID_PUBLIC || !is_member_of_role(item[i].ai_grantee, owner)))
-			return true;
-	return false;
+	{
+		Oid role = item[i].ai_grantee;
+		const char *name = role == ACL_ID_PUBLIC ? "PUBLIC" : GetUserNameFromId(role, true);
+
+		if ((ACLITEM_GET_PRIVS(item[i]) & right) == 0 || name == NULL ||
+			(role != ACL_ID_PUBLIC && is_member_of_role(role, owner)))
+			continue;
+		if (role != ACL_ID_PUBLIC)
+			name = quote_identifier(name);
+		others = others == NULL ? name : psprintf("%s, %s", others, name);
+	}
+	return others;
 }
 
-/* Returns whether only superusers, a table's owner and its members may create triggers on it. */
-bool
-owner_alone_makes_triggers(Relation table)
+/*
+ * Returns the roles that may create triggers on a table beside superusers, its owner and its
+ * members, as REVOKE names them; NULL if there are none.
+ */
+const char *
+others_who_make_triggers(Relation table)
 {
 	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(RelationGetRelid(table)));
+	const char *others = NULL;
 	bool is_null;
 	Datum acl;
-	bool alone;
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for relation %u", RelationGetRelid(table));
 	acl = SysCacheGetAttr(RELOID, tuple, Anum_pg_class_relacl, &is_null);
 	/* Without an ACL only the owner has privileges. */
-	alone = is_null || !others_have(DatumGetAclPCopy(acl), ACL_TRIGGER, table->rd_rel->relowner);
+	if (!is_null)
+		others = others_with(DatumGetAclPCopy(acl), ACL_TRIGGER, table->rd_rel->relowner);
 	ReleaseSysCache(tuple);
-	return alone;
+	return others;
 }

@@ -33,6 +33,6 @@ extern bool role_may_check(Oid table);
 extern bool role_may_count(Oid table);
 extern bool role_may_read(Oid table, AttrNumber column);
 extern bool role_may_select(Oid table, AttrNumber column);
-extern bool owner_alone_makes_triggers(Relation table);
+extern const char *others_who_make_triggers(Relation table);
 
 #endif

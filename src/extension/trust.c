@@ -101,9 +101,11 @@ refuse_triggers(Relation relation)
 					RelationGetRelationName(relation)),
 			 errdetail("Roles without superuser have the TRIGGER privilege on it, which GRANT ALL "
 					   "grants, and triggers would run with the rights of a superuser."),
-			 errhint("Use REVOKE TRIGGER ON %s, and drop the triggers that are not yours.  A script "
+			 errhint("Use REVOKE TRIGGER ON %s FROM %s, and drop the triggers that are not yours.  A script "
 					 "accepts the risk with -v trust=1.",
-					 quote_identifier(RelationGetRelationName(relation)))));
+					 quote_qualified_identifier(get_namespace_name(RelationGetNamespace(relation)),
+												RelationGetRelationName(relation)),
+					 others_who_make_triggers(relation))));
 }
 
 /* ---- What is reached ------------------------------------------------------------------------- */
@@ -204,7 +206,7 @@ check_relation(Reach *reached, Relation relation)
 
 	if (!owned && (reached->changes || runs_code_for_readers(relation)))
 		refuse_owner(relation);
-	if (reached->changes && has_triggers(relation) && !owner_alone_makes_triggers(relation))
+	if (reached->changes && has_triggers(relation) && others_who_make_triggers(relation) != NULL)
 		refuse_triggers(relation);
 	for (int i = 0; relation->rd_rules != NULL && i < relation->rd_rules->numLocks; i++)
 		if (kind == RELKIND_VIEW || (reached->changes && kind != RELKIND_MATVIEW))

@@ -218,7 +218,11 @@ make_brought("CREATE TABLE other.record (id int)");
 sql('GRANT TRIGGER ON t TO owner');
 ok((sql_of('owner', sprintf($trigger, 't')))[0], 'a trigger of another role');
 all_refused('a trigger of a role that may create some', 't', 1);
-sql('REVOKE TRIGGER ON t FROM owner; DROP TRIGGER a ON t; GRANT ALL ON t TO owner');
+sql('GRANT TRIGGER ON t TO PUBLIC');
+my ($revoke) = (sql_of('postgres', q{SELECT neardup_require_trust('t')}))[2] =~ /Use (REVOKE .*?), and drop/;
+sql("SET search_path = pg_catalog; $revoke");
+is(sql(q{SELECT has_table_privilege('owner', 't', 'TRIGGER')}), 'f', "the statement of the hint runs as it is printed: $revoke");
+sql('DROP TRIGGER a ON t; GRANT ALL ON t TO owner');
 ($ok, $out, $err) = $node->run_script('keep-one', [ 'table=t' ]);
 ok($ok, 'a privilege alone is not in the way') or diag $err;
 

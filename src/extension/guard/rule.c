@@ -111,7 +111,7 @@ asks_right(const GuardRule *rule)
 	Relation guarded = table_open(rule->side[0].table, AccessShareLock);
 	Relation other = table_open(rule->side[1].table, AccessShareLock);
 	bool asks = guarded->rd_rel->relowner != other->rd_rel->relowner ||
-		!owner_alone_makes_triggers(guarded);
+		others_who_make_triggers(guarded) != NULL;
 
 	table_close(other, NoLock);
 	table_close(guarded, NoLock);
