@@ -1,6 +1,6 @@
 -- What signs a table, and what finds its near-duplicates.
 
-CREATE FUNCTION neardup_status(relation pg_catalog.regclass, sample bigint DEFAULT 100000, trust boolean DEFAULT false)
+CREATE FUNCTION neardup_status(relation pg_catalog.regclass, sample bigint DEFAULT NULL, trust boolean DEFAULT false)
 	RETURNS TABLE (item pg_catalog.text, property pg_catalog.text, value pg_catalog.text)
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
@@ -12,6 +12,9 @@ DECLARE
 	signed jsonb;
 	line record;
 BEGIN
+	IF sample < 0 THEN
+		RAISE EXCEPTION '"sample" must not be negative' USING ERRCODE = 'numeric_value_out_of_range', HINT = 'Write 0 to read all rows.';
+	END IF;
 	CALL @extschema@.neardup_find_rows(relation, '{}'::name[], ''::name, '{}'::name[], NULL::text, NULL::regclass, NULL::name, NULL::name[], trust, false, found);
 	FOR line IN SELECT CASE WHEN relation = ANY (found.distributed) THEN 'distributed by Citus' ELSE 'not a table' END AS what,
 			CASE WHEN relation = ANY (found.distributed) THEN 'Call it for its shards, on their workers. The view citus_shards lists them.' ELSE 'Name a table, a partitioned table or a materialized view.' END AS hint

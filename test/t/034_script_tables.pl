@@ -338,5 +338,14 @@ sql('CREATE TABLE plain (id int PRIMARY KEY, sig minhash)');
 is(sql("SELECT count(*) FROM neardup_status('plain', sample => NULL)"), sql("SELECT count(*) FROM neardup_status('plain')"), 'a sample that is NULL');
 is(($node->psql('postgres', "CALL neardup_keep_one('plain', 0.9, key => '{}')"))[0], 0, 'a key without columns');
 
+# Arguments that name the wrong thing are refused, with what is wrong and what to do.
+sub is_refused
+{
+	my ($call, $message) = @_;
+	$node->psql('postgres', $call, stderr => \my $errors);
+	return like($errors, $message, "refused: $call");
+}
+is_refused(q{SELECT neardup_status('plain', sample => -1)}, qr/"sample" must not be negative\nHINT:  Write 0/);
+
 $node->stop;
 done_testing();
