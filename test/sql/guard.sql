@@ -371,6 +371,7 @@ INSERT INTO tips VALUES ('t', 'z', words(1));
 SELECT neardup_guard('tips', name => 'no_copies', action => 'skip');
 INSERT INTO tips VALUES ('t', NULL, words(1)), ('t', 'y', words(1)), ('t', NULL, words(2));
 SELECT neardup_guard('tips', 'sig', 0.9, unless => 'nowhere');
+SELECT neardup_guard('tips', 'sig', 0.9, unless => 'body');
 SELECT neardup_guard('tips', 'sig', 0.9, unless => 'proposals', within => 'tenant');
 DROP TABLE tips, verdicts;
 

@@ -224,25 +224,34 @@ guard_named_column(Oid table, const char *name)
 }
 
 /*
- * Returns the table that an option names.  One without a schema is in that of a rule's guarded
+ * Returns the table with a name, or InvalidOid.  One without a schema is in that of a rule's guarded
  * table or, without a rule, found by the search_path.
  */
-Oid
-guard_option_table(GuardOption option, const char *name, const GuardRule *rule)
+static Oid
+find_named_table(const char *name, const GuardRule *rule)
 {
 	RangeVar *range = makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name)));
-	Oid table;
 
 	if (rule != NULL && range->schemaname == NULL)
 		range->schemaname = get_namespace_name(get_rel_namespace(rule->side[0].table));
-	table = RangeVarGetRelid(range, NoLock, true);
+	return RangeVarGetRelid(range, NoLock, true);
+}
+
+/* Returns the table that an option names. */
+Oid
+guard_option_table(GuardOption option, const char *name, const GuardRule *rule)
+{
+	Oid table = find_named_table(name, rule);
+
 	if (!OidIsValid(table))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("table \"%s\" of argument \"%s\" does not exist", name,
 						guard_option_names[option]),
 				 rule != NULL ? errdetail("Guard \"%s\" names it.", rule->name) : 0,
-				 errhint("Create it, or name another table with neardup_guard().")));
+				 option == OPTION_UNLESS ?
+					 errhint("Create it, or name a boolean column or another table with neardup_guard().") :
+					 errhint("Create it, or name another table with neardup_guard().")));
 	return table;
 }
 
@@ -259,6 +268,12 @@ guard_unless(const GuardOptions *options, Oid table, const GuardRule *rule)
 
 		if (column > 0 && get_atttype(table, column) == BOOLOID)
 			unless.column = get_attname(table, column, false);
+		else if (column > 0 && !OidIsValid(find_named_table(lfirst(cell), rule)))
+			refuse_option(OPTION_UNLESS,
+						  psprintf("Column \"%s\" is of type %s.",
+								   get_attname(table, column, false),
+								   format_type_be(get_atttype(table, column))),
+						  "Name a boolean column of the guarded table, or a table of verdicts.");
 		else
 			unless.verdicts = guard_option_table(OPTION_UNLESS, lfirst(cell), rule);
 	}
