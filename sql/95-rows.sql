@@ -67,6 +67,9 @@ BEGIN
 	SELECT coalesce(min(format_type(type, -1)) FILTER (WHERE typtype <> 'd' AND ARRAY[attname] = key), 'text[]'), min(format('::%s.%s', '@extschema@', CASE type WHEN 'bigint'::regtype THEN 'simhash' ELSE 'minhash' END))
 			FILTER (WHERE attname = signature AND type IN ('bigint'::regtype, 'bit'::regtype)) INTO found.type, hash
 	FROM base JOIN pg_type AS t ON t.oid = type;
+	IF signature = ANY (key) AND hash LIKE '%.simhash' THEN
+		RAISE EXCEPTION '"signature" must be a column of hashes, not the key "%"', signature USING ERRCODE = 'invalid_parameter_value', HINT = 'Name the column of signatures: signature => ''sig''.';
+	END IF;
 	-- The key comes last, so that a dry run and what follows find the same rows.
 	-- A row needs no signature if it is judged the same as another.
 	found.query := format('SELECT %s, t.%I%s%s FROM %s AS t WHERE %s%s ORDER BY %s', format(found.key, 't'), signature, hash,

@@ -478,6 +478,14 @@ SELECT * FROM prints_log;
 CREATE TEMP TABLE own_log (LIKE prints_log);
 SELECT neardup_guard('prints', name => 'v', record_in => 'own_log');
 DROP TABLE prints, prints_log, own_log;
+-- The numbers of rows are no hashes, but a hash can be the key.
+CREATE TABLE numbered (tenant int, id bigint, h bigint, PRIMARY KEY (tenant, id));
+SELECT neardup_guard('numbered', 'id', 0.9, within => 'tenant');
+SELECT neardup_guard('numbered', 'h', 0.9, within => 'tenant');
+ALTER TABLE numbered DROP CONSTRAINT numbered_pkey, ADD PRIMARY KEY (id);
+SELECT neardup_guard('numbered', 'id', 0.9);
+SELECT neardup_guard('numbered', '(id::simhash)', 0.9);
+DROP TABLE numbered;
 -- A log whose own guard writes back.
 CREATE TABLE notes (id serial PRIMARY KEY, row_key text, resembles text, body text, sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED);
 CREATE TABLE notes_log (row_key int, resembles int, sig minhash DEFAULT to_minhash('a log'));

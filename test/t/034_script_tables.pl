@@ -345,6 +345,9 @@ sub is_refused
 	$node->psql('postgres', $call, stderr => \my $errors);
 	return like($errors, $message, "refused: $call");
 }
+sql('CREATE TABLE numbered (id bigint PRIMARY KEY, h bigint)');
+is_refused("$_, signature => 'id')", qr/"signature" must be a column of hashes, not the key "id"\nHINT:  Name the column/)
+	foreach q{CALL neardup_keep_one('numbered', 0.9}, q{SELECT * FROM neardup_report('numbered'}, q{SELECT * FROM neardup_watch('numbered'}, q{SELECT neardup_review_page('numbered', texts => 'h'};
 is_refused(q{SELECT neardup_status('plain', sample => -1)}, qr/"sample" must not be negative\nHINT:  Write 0/);
 
 $node->stop;

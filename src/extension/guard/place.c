@@ -7,6 +7,7 @@
 #include "guard/guard.h"
 
 #include "access/genam.h"
+#include "access/sysattr.h"
 #include "access/table.h"
 #include "catalog/partition.h"
 #include "catalog/pg_inherits.h"
@@ -197,6 +198,13 @@ guard_tables(const GuardRule *rule, Relation table, List **watched)
 
 /* ---- Indexes ----------------------------------------------------------------------- */
 
+/* Returns the schema of the extension, quoted where needed. */
+static const char *
+extension_schema(const GuardRule *rule)
+{
+	return quote_identifier(get_namespace_name(get_func_namespace(rule->function)));
+}
+
 /* Adds a hint for a column that an option names and a table lacks. */
 static int
 hint_at_column(const GuardRule *rule, GuardOption option, Relation table, const char *name)
@@ -371,6 +379,40 @@ find_withins(const GuardRule *rule, GuardPlace *place, Relation table)
 	}
 }
 
+/*
+ * Returns whether a column of a table is its primary key, alone or beside columns of the option
+ * within.
+ */
+static bool
+is_key(const GuardRule *rule, Relation table, AttrNumber column)
+{
+	Bitmapset *key = RelationGetIndexAttrBitmap(table, INDEX_ATTR_BITMAP_PRIMARY_KEY);
+	bool found = bms_is_member(column - FirstLowInvalidHeapAttributeNumber, key);
+
+	key = bms_del_member(key, column - FirstLowInvalidHeapAttributeNumber);
+	for (int i = 0; i < rule->withins; i++)
+		key = bms_del_member(key,
+							 get_attnum(RelationGetRelid(table), rule->within[i].name) -
+								 FirstLowInvalidHeapAttributeNumber);
+	return found && bms_is_empty(key);
+}
+
+/* Refuses numbers that name rows as hashes: any two of them may differ in few bits. */
+static void
+refuse_key(const GuardRule *rule, Relation table, AttrNumber column)
+{
+	const char *name = quote_identifier(get_attname(RelationGetRelid(table), column, false));
+	Oid type = getBaseType(get_atttype(RelationGetRelid(table), column));
+
+	if (type == INT8OID && is_key(rule, table, column))
+		refuse_option(OPTION_SIGNATURE,
+					  psprintf("Column %s is the primary key of table \"%s\".", name,
+							   RelationGetRelationName(table)),
+					  psprintf("Name a column of signatures.  If the key is a hash, pass %s.",
+							   quote_literal_cstr(psprintf("(%s::%s.simhash)", name,
+														   extension_schema(rule)))));
+}
+
 /* Finds the signature, and what it is made of. */
 static void
 find_signature(const GuardRule *rule, GuardPlace *place, Relation table)
@@ -382,8 +424,12 @@ find_signature(const GuardRule *rule, GuardPlace *place, Relation table)
 	if (TypeCategory(exprType((Node *) place->signature)) == TYPCATEGORY_STRING)
 		refuse_option(OPTION_SIGNATURE, psprintf("\"%s\" is a text.", rule->signature),
 					  psprintf("Pass a column of signatures, or sign the text: %s.",
-							   quote_literal_cstr(psprintf("to_minhash(%s)", rule->signature))));
+							   quote_literal_cstr(psprintf("%s.to_minhash(%s)",
+														   extension_schema(rule),
+														   rule->signature))));
 	column = IsA(place->signature, Var) ? ((Var *) place->signature)->varattno : 0;
+	if (column > 0)
+		refuse_key(rule, table, column);
 	get_typlenbyval(exprType((Node *) place->signature), &place->value.length,
 					&place->value.by_value);
 	if (column > 0 && TupleDescAttr(row_type, column - 1)->attgenerated)
@@ -494,9 +540,7 @@ guard_index_statement(const GuardRule *rule, const GuardSide *side)
 {
 	Relation table = table_open(side->table, AccessShareLock);
 	bool bigint = exprType((Node *) guard_signature_of(rule, table)) == INT8OID;
-	const char *key_class =
-		psprintf(" %s.bigint_key_ops",
-				 quote_identifier(get_namespace_name(get_func_namespace(rule->function))));
+	const char *key_class = psprintf(" %s.bigint_key_ops", extension_schema(rule));
 	StringInfoData text;
 
 	initStringInfo(&text);
