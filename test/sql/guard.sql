@@ -485,6 +485,16 @@ SELECT neardup_guard('numbered', 'h', 0.9, within => 'tenant');
 ALTER TABLE numbered DROP CONSTRAINT numbered_pkey, ADD PRIMARY KEY (id);
 SELECT neardup_guard('numbered', 'id', 0.9);
 SELECT neardup_guard('numbered', '(id::simhash)', 0.9);
+-- An expression needs no parentheses; the name of a column may have other capital letters.
+SELECT neardup_guard('numbered', 'h + 1', 0.9), neardup_guard('numbered', ' H', 0.9);
+SELECT name, rule FROM neardup_guards ORDER BY 1;
+SELECT pg_get_indexdef(indexrelid) FROM pg_index WHERE indrelid = 'numbered'::regclass AND NOT indisprimary ORDER BY 1;
+SELECT neardup_guard('numbered', 'H', action => 'none');
+SELECT name FROM neardup_guards ORDER BY 1;
+-- Names of guards that are none.
+SELECT neardup_guard('numbered', name => 'nowhere', threshold => 0.8);
+SELECT neardup_guard('numbered', 'h', 0.9, name => '');
+SELECT neardup_guard('numbered', name => '', action => 'none');
 DROP TABLE numbered;
 -- A log whose own guard writes back.
 CREATE TABLE notes (id serial PRIMARY KEY, row_key text, resembles text, body text, sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED);

@@ -81,7 +81,18 @@ qualify_table(Guard *guard, GuardOption option)
 	*value = guard_qualified(table);
 }
 
-/* Gives the names in an expression or a condition their schemas. */
+/* Returns the name of the column of signatures, or NULL if they are made by an expression. */
+static const char *
+signature_name(const GuardOptions *options)
+{
+	List *names = NIL;
+
+	if (!guard_is_expression(options->value[OPTION_SIGNATURE]))
+		names = guard_names(options, OPTION_SIGNATURE);
+	return list_length(names) == 1 ? linitial(names) : NULL;
+}
+
+/* Gives the names in an expression or a condition their schemas; writes that of a column as SQL does. */
 static void
 qualify_expression(Guard *guard, GuardOption option, bool condition)
 {
@@ -90,8 +101,14 @@ qualify_expression(Guard *guard, GuardOption option, bool condition)
 	Node *expression;
 	int settings;
 
-	if (*value == NULL || (!condition && strchr(*value, '(') == NULL))
+	if (*value == NULL)
 		return;
+	if (!condition && !guard_is_expression(*value))
+	{
+		if (signature_name(&guard->options) != NULL)
+			*value = quote_identifier(signature_name(&guard->options));
+		return;
+	}
 	table = table_open(guard->table, AccessShareLock);
 	expression = guard_parse(table, *value, condition);
 	if (condition)
@@ -260,7 +277,7 @@ create_triggers(const Guard *guard)
 static void
 create_lock_trigger(const Guard *guard, const GuardRule *rule)
 {
-	AttrNumber signature = strchr(rule->signature, '(') != NULL ?
+	AttrNumber signature = guard_is_expression(rule->signature) ?
 		0 :
 		guard_named_column(guard->table, rule->signature);
 	const char *columns = "";
@@ -413,7 +430,6 @@ static Guard
 read_guard(FunctionCallInfo call)
 {
 	Guard guard = {.name = argument_text(call, ARGUMENT_NAME)};
-	const char *signature;
 
 	if (call->args[ARGUMENT_TABLE].isnull)
 		ereport(ERROR,
@@ -432,17 +448,20 @@ read_guard(FunctionCallInfo call)
 	for (int i = 0; i < OPTIONS; i++)
 		guard.options.value[i] = argument_text(call, i + 1);
 	guard.action = guard_action(&guard.options);
+	if (guard.name != NULL && *guard.name == '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"name\" of neardup_guard() is missing or wrong"),
+				 errhint("Name a guard, or pass no name.")));
 	if (guard.name != NULL || guard.action == ACTION_NONE)
 		return guard;
-	signature = guard.options.value[OPTION_SIGNATURE];
-	if (signature == NULL)
+	if (guard.options.value[OPTION_SIGNATURE] == NULL)
 		refuse_option(OPTION_SIGNATURE, NULL,
 					  "Name a column of signatures, or with name => ... the guard to change.");
-	guard.name =
-		makeObjectName(get_rel_name(guard.table), strchr(signature, '(') != NULL ? NULL : signature,
-					   guard.options.value[OPTION_ACTION] == NULL ?
-						   "reject" :
-						   guard.options.value[OPTION_ACTION]);
+	guard.name = makeObjectName(get_rel_name(guard.table), signature_name(&guard.options),
+								guard.options.value[OPTION_ACTION] == NULL ?
+									"reject" :
+									guard.options.value[OPTION_ACTION]);
 	return guard;
 }
 
@@ -457,6 +476,9 @@ make_guard(Guard *guard)
 	require_trust(guard->table, true);
 	records = guard->options.value[OPTION_RECORD_IN];
 	keep_options(guard);
+	if (!guard->exists && guard->options.value[OPTION_SIGNATURE] == NULL)
+		refuse_option(OPTION_SIGNATURE, psprintf("There is no guard \"%s\" yet.", guard->name),
+					  "Name a column of signatures, or the guard to change: the view neardup_guards names all guards.");
 	guard->action = guard_action(&guard->options);
 	if (records != NULL && *records != '\0' && guard->action != ACTION_LOG &&
 		guard->action != ACTION_GROUP)

@@ -79,6 +79,7 @@ extern const char *guard_arguments(const GuardOptions *options);
 extern GuardAction guard_action(const GuardOptions *options);
 extern Measure guard_measure(const GuardOptions *options);
 extern double guard_threshold(const GuardOptions *options);
+extern bool guard_is_expression(const char *signature);
 extern List *guard_names(const GuardOptions *options, GuardOption option);
 extern GuardWithin *guard_within(const GuardOptions *options, int *count);
 extern Oid guard_option_table(GuardOption option, const char *name, const GuardRule *rule);

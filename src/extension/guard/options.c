@@ -143,6 +143,16 @@ guard_names(const GuardOptions *options, GuardOption option)
 	return names;
 }
 
+/* Returns whether a signature is an expression, not the name of a column. */
+bool
+guard_is_expression(const char *signature)
+{
+	List *names;
+
+	return strchr(signature, '(') != NULL ||
+		!SplitIdentifierString(pstrdup(signature), ',', &names);
+}
+
 /* Returns the end of what goes before a comma or, if asked, a space, outside of double quotes. */
 static char *
 end_of_item(char *item, bool at_space)

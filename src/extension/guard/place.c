@@ -251,8 +251,9 @@ guard_signature_of(const GuardRule *rule, Relation table)
 	const char *text = rule->signature;
 	List *names;
 
-	if (SplitIdentifierString(pstrdup(text), ',', &names) && strchr(text, '(') == NULL)
+	if (!guard_is_expression(text))
 	{
+		(void) SplitIdentifierString(pstrdup(text), ',', &names);
 		if (list_length(names) != 1)
 			refuse_option(OPTION_SIGNATURE, psprintf("It is '%s'.", text),
 						  "Name one column, or pass an expression as an index has it.");
@@ -557,7 +558,7 @@ guard_index_statement(const GuardRule *rule, const GuardSide *side)
 			appendStringInfo(&text, "%s%s, ", quote_identifier(name),
 							 bigint && type == INT8OID ? key_class : "");
 	}
-	appendStringInfo(&text, strchr(rule->signature, '(') != NULL ? "(%s))" : "%s)",
+	appendStringInfo(&text, guard_is_expression(rule->signature) ? "(%s))" : "%s)",
 					 rule->signature);
 	if (rule->options.value[OPTION_CONDITION] != NULL)
 		appendStringInfo(&text, " WHERE %s", rule->options.value[OPTION_CONDITION]);
