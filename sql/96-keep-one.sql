@@ -70,6 +70,7 @@ DECLARE
 	lines text;
 	kept bigint;
 	keepers bigint;
+	full_marks boolean;
 BEGIN
 	-- Other sessions can read the table, but not change it, nor add a trigger, nor give it away.
 	-- A foreign table cannot be locked so.
@@ -79,6 +80,12 @@ BEGIN
 	CALL @extschema@.neardup_find_rows(relation, key, signature, within, order_by, verdicts, mark, ARRAY[show], trust, true, found);
 	IF mark = ANY (found.columns) THEN
 		RAISE EXCEPTION '"mark" must be a column of its own, not "%"', mark USING ERRCODE = 'invalid_parameter_value', HINT = 'Rows that have a value there count as gone.';
+	END IF;
+	IF mark IS NOT NULL THEN
+		EXECUTE format('SELECT EXISTS (SELECT FROM %1$s) AND NOT EXISTS (SELECT FROM %1$s AS t WHERE t.%2$I IS NULL)', relation, mark) INTO full_marks;
+		IF full_marks THEN
+			RAISE EXCEPTION '"mark" must be NULL in some rows, but "%" marks them all', mark USING ERRCODE = 'invalid_parameter_value', HINT = 'Rows that have a value there count as gone. Set it to NULL in rows that are to be compared, or name another column.';
+		END IF;
 	END IF;
 	FOR reference IN SELECT rel::regclass AS "table", what, hint FROM unnest(found.tree) AS rel JOIN pg_class AS c ON c.oid = rel LEFT JOIN pg_am AS a ON a.oid = relam, LATERAL (
 			SELECT 'a materialized view' AS what, 'Change the table that its rows come from, and refresh it.' AS hint WHERE relkind = 'm'

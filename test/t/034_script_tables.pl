@@ -348,6 +348,11 @@ sub is_refused
 sql('CREATE TABLE numbered (id bigint PRIMARY KEY, h bigint)');
 is_refused("$_, signature => 'id')", qr/"signature" must be a column of hashes, not the key "id"\nHINT:  Name the column/)
 	foreach q{CALL neardup_keep_one('numbered', 0.9}, q{SELECT * FROM neardup_report('numbered'}, q{SELECT * FROM neardup_watch('numbered'}, q{SELECT neardup_review_page('numbered', texts => 'h'};
+sql("CREATE TABLE full_marks (id int PRIMARY KEY, body text, dup int DEFAULT 0, sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED)");
+is(($node->psql('postgres', "CALL neardup_keep_one('full_marks', 0.9, mark => 'dup')"))[0], 0, 'a mark in a table without rows');
+sql("INSERT INTO full_marks SELECT i, 'one two three four five' FROM generate_series(1, 3) i");
+is_refused(q{CALL neardup_keep_one('full_marks', 0.9, mark => 'dup')}, qr/"mark" must be NULL in some rows, but "dup" marks them all\nHINT:  Rows that have a value there count as gone/);
+is(sql("SELECT count(*) FROM neardup_report('full_marks', 0.9)"), 3, 'its rows are near-duplicates');
 is_refused(q{SELECT neardup_status('plain', sample => -1)}, qr/"sample" must not be negative\nHINT:  Write 0/);
 
 $node->stop;
