@@ -242,6 +242,8 @@ BEGIN
 			('texts', texts IS NOT NULL, 'a column'), ('scheme', scheme IS NOT NULL, 'a scheme of shingles')) AS v (name, fits, allowed) WHERE fits IS NOT TRUE LIMIT 1 LOOP
 		RAISE EXCEPTION '"%" must be %', line.name, line.allowed USING ERRCODE = 'invalid_parameter_value', HINT = 'Write it by its name, as in listed => 100.';
 	END LOOP;
+	-- It is an error if no passage can be of this scheme.
+	PERFORM @extschema@.shared_passages(''::text, ''::text, scheme, min_tokens);
 	PERFORM @extschema@.neardup_require_trust(pairs, trust, false) WHERE pairs IS NOT NULL;
 	-- Pairs to judge are drawn from the texts, and need no signatures; nor do given pairs.
 	CALL @extschema@.neardup_find_rows(relation, key, CASE WHEN unsigned THEN texts ELSE signature END, within, order_by, verdicts, NULL::name, ARRAY[texts, show], trust, false, found);

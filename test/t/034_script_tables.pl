@@ -353,6 +353,8 @@ is(($node->psql('postgres', "CALL neardup_keep_one('full_marks', 0.9, mark => 'd
 sql("INSERT INTO full_marks SELECT i, 'one two three four five' FROM generate_series(1, 3) i");
 is_refused(q{CALL neardup_keep_one('full_marks', 0.9, mark => 'dup')}, qr/"mark" must be NULL in some rows, but "dup" marks them all\nHINT:  Rows that have a value there count as gone/);
 is(sql("SELECT count(*) FROM neardup_report('full_marks', 0.9)"), 3, 'its rows are near-duplicates');
+sql('CREATE TABLE empty (id int PRIMARY KEY, body text, sig minhash)');
+is_refused(q{SELECT neardup_review_page('empty', scheme => 'no')}, qr/unknown shingling scheme "no"/);
 is_refused(q{SELECT neardup_status('plain', sample => -1)}, qr/"sample" must not be negative\nHINT:  Write 0/);
 
 $node->stop;
