@@ -237,6 +237,8 @@ BEGIN
 	FOR line IN SELECT * FROM (VALUES ('kind', kind IN ('pairs', 'clusters', 'judge'), 'pairs, clusters or judge'), ('threshold', threshold > 0 AND threshold <= 1, 'above 0 and at most 1'),
 			('sort', sort IN ('lowest', 'highest', 'largest'), 'lowest, highest or largest'), ('sort', sort <> 'largest' OR kind = 'clusters', 'lowest or highest if kind is not clusters'),
 			('pairs', pairs IS NULL OR kind = 'pairs', 'NULL if kind is not pairs'), ('below', coalesce(below, 1) > 0 AND coalesce(below, 1) <= 1, 'above 0 and at most 1'),
+			('verdicts', verdicts IS NULL OR pairs IS NULL, 'NULL if "pairs" is not NULL'),
+			('within', coalesce(cardinality(within), 0) = 0 OR pairs IS NULL, 'empty if "pairs" is not NULL'),
 			('listed', listed BETWEEN 1 AND 1000000, 'from 1 to 1000000'), ('members', members BETWEEN 1 AND 1000000, 'from 1 to 1000000'),
 			('chars', chars BETWEEN 100 AND 1000000, 'from 100 to 1000000'), ('min_tokens', min_tokens BETWEEN 1 AND 1000000, 'from 1 to 1000000'),
 			('texts', texts IS NOT NULL, 'a column'), ('scheme', scheme IS NOT NULL, 'a scheme of shingles')) AS v (name, fits, allowed) WHERE fits IS NOT TRUE LIMIT 1 LOOP

@@ -355,6 +355,8 @@ is_refused(q{CALL neardup_keep_one('full_marks', 0.9, mark => 'dup')}, qr/"mark"
 is(sql("SELECT count(*) FROM neardup_report('full_marks', 0.9)"), 3, 'its rows are near-duplicates');
 sql('CREATE TABLE empty (id int PRIMARY KEY, body text, sig minhash)');
 is_refused(q{SELECT neardup_review_page('empty', scheme => 'no')}, qr/unknown shingling scheme "no"/);
+is_refused(q{SELECT neardup_review_page('empty', pairs => 'plain', verdicts => 'plain')}, qr/"verdicts" must be NULL if "pairs" is not/);
+is_refused(q{SELECT neardup_review_page('empty', pairs => 'plain', within => '{body}')}, qr/"within" must be empty if "pairs" is not NULL/);
 is_refused(q{SELECT neardup_status('plain', sample => -1)}, qr/"sample" must not be negative\nHINT:  Write 0/);
 
 $node->stop;
