@@ -113,7 +113,9 @@ class Parquet(unittest.TestCase):
                 ("no Parquet file; the command neardup reads JSON", 2, lines, "-o", self.out), ("No such file", 2, "none.parquet", "-o", self.out),
                 ("no column 'body': the columns are 'id', 'n'", 2, self.file, "-f", "body", "-o", self.out), ("utf8 or binary, not", 2, self.file, "-f", "n", "-o", self.out),
                 ("required: -o/--output: try", 1, self.file), ("scheme", 1, self.file, "-o", self.out, "-s", "nonsense"), ("thresholds|threshold", 1, self.file, "-o", self.out, "-t", "2"),
-                ("No such file", 2, self.file, "-o", self.folder / "none/out.parquet"), ("memory", 1, self.file, "-o", self.out, "-m", "4X"), ("memory", 1, self.file, "-o", self.out, "-m", "0.1"),
+                ("No such file", 2, self.file, "-o", self.folder / "none/out.parquet"), ("no size", 1, self.file, "-o", self.out, "-m", "4X"), ("no size", 1, self.file, "-o", self.out, "-m", "0.1"),
+                ("no size", 1, self.file, "-o", self.out, "-m", "4g"), ("no K,B", 1, self.file, "-o", self.out, "--minhash", "512"),
+                *((f'jobs: "{jobs}" is no number of threads, whole, from 1 to 1024', 1, self.file, "-o", self.out, "-j", jobs) for jobs in ("0", "1025", "-1", "2.5", "many")),
                 ("--shingles compares texts", 1, self.file, "-o", self.out, "--shingles", "--decide", "signatures"), ("no column 'key'", 2, self.file, "-o", self.out, "--id", "key")):
             self.assertRegex(run(*arguments, code=code), why)
         self.assertFalse(self.out.exists())

@@ -9,8 +9,8 @@ from typing import Any, NoReturn
 from . import Lexicon, NeardupError, __version__
 from ._library import DEFAULT
 
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 # As of the command.
+_UNITS = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _USAGE, _INPUT, _MEMORY, _INTERRUPT = 1, 2, 3, 130
 _TOO_LARGE = 4
 
@@ -26,16 +26,28 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _memory(text: str) -> int:
-    unit = text[-1:].upper() if text[-1:].isalpha() else ""
-    size = float(text[:len(text) - len(unit)]) * _UNITS.get(unit, 0)
-    if not 1e6 <= size <= 1e18:
-        raise ValueError
-    return int(size)
+    try:
+        unit = text[-1:] if text[-1:].isalpha() else ""
+        size = float(text[:len(text) - len(unit)]) * _UNITS.get(unit, 0)
+        if 1e6 <= size <= 1e18:
+            return int(size)
+    except ValueError:
+        pass
+    raise argparse.ArgumentTypeError(f'"{text}" is no size of at least 1M, such as 800M or 4G')
 
 
 def _shape(text: str) -> tuple[int, ...]:
-    k, b = map(int, text.split(","))
+    try:
+        k, b = map(int, text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f'"{text}" is no K,B, such as {DEFAULT.k},{DEFAULT.b}') from None
     return k, b
+
+
+def _jobs(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 1024:
+        raise argparse.ArgumentTypeError(f'"{text}" is no number of threads, whole, from 1 to 1024')
+    return int(text)
 
 
 def _parser() -> _Parser:
@@ -59,7 +71,7 @@ def _parser() -> _Parser:
     add("--contained", type=float, metavar="SHARE", help="a row goes if at least this share of its shingles is in the one that stays")
     add("-a", "--against", metavar="FILE", help="drops what is similar to a row of this Parquet file")
     add("--report", metavar="FILE", help="a file for id, keeper, similarity, and duplicate or against, of each row that is dropped")
-    add("-j", "--jobs", type=int, default=os.cpu_count() or 1, help="threads (processors)")
+    add("-j", "--jobs", type=_jobs, default=min(os.cpu_count() or 1, 1024), help="threads (processors)")
     add("-m", "--memory", type=_memory, default=0, help="memory to compare in, such as 800M or 4G (half of the machine's)")
     return parser
 
