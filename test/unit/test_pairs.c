@@ -3,6 +3,8 @@
  * against comparing all with all.
  */
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "bags.h"
 #include "base/forest.h"
@@ -424,9 +426,38 @@ edges_are_sorted(uint32_t count, size_t most, uint64_t given)
 	CHECK(host_memory == before);
 }
 
+/* A caller that adds more rows than it has said is refused, and no array is overrun. */
+static void
+more_rows_are_refused(uint32_t said, uint32_t come)
+{
+	PairOptions options = {.threshold = 0.8, .recall = 1, .memory = SIZE_MAX, .sides = 1};
+	Rows rows = make_rows(come, true, 1000, true);
+	int status = 0;
+	pid_t child = fork();
+
+	if (child == 0)
+	{
+		Documents *documents = documents_begin(&options, true, true);
+
+		(void) freopen("/dev/null", "w", stderr);
+		documents->rows_max = said;
+		for (uint32_t i = 0; i < come; i++)
+			documents_add(documents, &(DocumentRow){.bag = rows.bag + i, .class = rows.class[i]});
+		_exit(0);
+	}
+	CHECK(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status));
+	/* host_refuse_size() exits with 2. */
+	CHECK_MSG(WEXITSTATUS(status) == (come > said ? 2 : 0), "%u of %u: %d", come, said,
+			  WEXITSTATUS(status));
+	free_rows(&rows);
+}
+
 int
 main(void)
 {
+	for (uint32_t said = 1; said < 600; said += 37)
+		for (uint32_t more = 0; more < 3; more++)
+			more_rows_are_refused(said, said + more);
 	rows_are_compared(0, 1);
 	rows_are_compared(1, 1);
 	for (int round = 0; round < unit_rounds(5); round++)

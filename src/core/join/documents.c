@@ -241,10 +241,15 @@ clear_table(Documents *documents)
 	documents->store->base = documents->count;
 }
 
-/* Returns how much room comes after `room`, for rows or documents.  There are no more documents than rows. */
+/*
+ * Returns how much room comes after `room`, for rows or documents; there are no more documents than
+ * rows.  It is an error if there was room for all rows that come.
+ */
 static size_t
 more_room(const Documents *documents, size_t room)
 {
+	if (documents->rows_max > 0 && room >= documents->rows_max)
+		host_refuse_size("more rows come than the caller has said");
 	room = Max(2 * room, ROOM_MIN);
 	return documents->rows_max > 0 ? Min(room, documents->rows_max) : room;
 }
