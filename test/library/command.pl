@@ -604,6 +604,15 @@ same(slurp("$FOLDER/old.tsv"), "old\n" x 100000, 'the report of before');
 run('$N dedupe -t 0.4 --id id --report report texts.jsonl >kept; $N dedupe -t 0.4 --id id --report old.tsv texts.jsonl >kept; cmp old.tsv report');
 run('{ timeout 600 $N dedupe -t 0.4 --id id --report pipe texts.jsonl >kept & } && cmp pipe report');
 run('$N dedupe --report nowhere/report a.jsonl', 2);
+# Nor is there one of output that was not written.
+run('$N dedupe -t 0.4 --id id --report new.tsv texts.jsonl >/dev/full', 2);
+run('$N dedupe -t 0.4 --id id --report old.tsv b.jsonl >/dev/full', 2);
+file('many.jsonl', map { qq({"text": "a$_ b$_ c$_ d$_ e$_"}) } 1 .. 5000);
+run(q(bash -c "set -o pipefail; $N dedupe --report new.tsv many.jsonl | true || exit 9"), 9);
+same(run('cmp old.tsv report; ls | grep -E "^(new|old|report)[.]"'), "old.tsv\n", 'the report of before, and no other');
+# It keeps the mode of the file of before, and is written through a link.
+is(run('umask 027; chmod 604 old.tsv; ln -s old.tsv link; $N dedupe -t 0.4 --id id --report link texts.jsonl >kept; $N dedupe -t 0.4 --id id --report new.tsv texts.jsonl >kept; '
+	. 'cmp new.tsv report; cmp old.tsv report; stat -c "%a %F" old.tsv link new.tsv'), "604 regular file\n777 symbolic link\n640 regular file\n", 'modes');
 
 # Memory is what --memory says, the parser's included; a process takes some for itself.
 for my $memory (60, 200)

@@ -349,6 +349,7 @@ extern bool put_copy_row(Buffer *out, const char *id, bool number, const void *v
 
 extern void output_begin(void);
 extern void put_head(RecordBatch *batch, const char *more);
+extern FILE *output_open_report(void);
 extern void output_pack(RecordBatch *batch);
 extern void output_write(const RecordBatch *batch);
 extern void output_end(void);

@@ -565,7 +565,7 @@ command_dedupe(void)
 {
 	neardup_session *session = new_session();
 	neardup_signer *signer = new_signer(session, kind_of_options());
-	FILE *report = options.report != NULL ? fopen(options.report, "a") : NULL;
+	FILE *report;
 	RecordKeepers taken = {NULL, NULL};
 	RecordKeepers clusters;
 	RecordValues *corpus;
@@ -578,13 +578,9 @@ command_dedupe(void)
 		dedupe_lines();
 		return;
 	}
-	if (options.report != NULL && report == NULL)
-		fail(EXIT_INPUT, "could not open \"%s\": %s", options.report, strerror(errno));
+	report = options.report != NULL ? output_open_report() : NULL;
 	corpus = read_corpus(session, signer, options.files, true, false);
 	against = read_against(session, signer);
-	/* What the report had goes only now.  A pipe has nothing to lose. */
-	if (report != NULL && ftruncate(fileno(report), 0) != 0 && errno != EINVAL)
-		fail(EXIT_INPUT, "could not write \"%s\": %s", options.report, strerror(errno));
 	goes = resize(NULL, NULL, corpus->values.count + 1);
 	memset(goes, 0, corpus->values.count);
 	if (against != NULL)

@@ -1,8 +1,9 @@
 /*
  * output.c: the records that a command writes: to standard output, or to a file for each file read.
  *
- * Files of --output are written in a folder of their own within it, and moved when all are
- * complete.  However the program ends before, none of them is left.
+ * Files of --output are written in a folder of their own within it, and the report beside the file
+ * that it becomes; they are moved when all output is complete.  However the program ends before,
+ * none of them is left.
  */
 #include "command/command.h"
 
@@ -12,20 +13,24 @@
 #include <string.h>
 #include <unistd.h>
 
-static char **target;  /* the target of each file */
-static char **part;    /* the file of each target while it is written */
-static size_t targets; /* files that have been named */
-static size_t moved;   /* files that were moved to where they belong */
-static char *aside;    /* the folder of the parts, or NULL */
-static bool made;      /* the folder of --output was made, as there was none */
-static FILE *stream;   /* the part that is being written */
-static size_t opened;  /* parts opened so far */
-static const char *of; /* the file whose records that part has */
+static char **target;     /* the target of each file */
+static char **part;       /* the file of each target while it is written */
+static size_t targets;    /* files that have been named */
+static size_t moved;      /* files that were moved to where they belong */
+static char *aside;       /* the folder of the parts, or NULL */
+static bool made;         /* the folder of --output was made, as there was none */
+static FILE *stream;      /* the part that is being written */
+static size_t opened;     /* parts opened so far */
+static const char *of;    /* the file whose records that part has */
+static char *report;      /* the file that the report becomes, or NULL */
+static char *report_part; /* the file that it is written to */
 
 /* Removes all that was written, unless it is complete. */
 void
 output_abandon(void)
 {
+	if (report != NULL)
+		(void) unlink(report_part);
 	if (aside == NULL)
 		return;
 	for (size_t i = 0; i < targets; i++)
@@ -45,6 +50,17 @@ end_by_signal(int number)
 	output_abandon();
 	signal(number, SIG_DFL);
 	raise(number);
+}
+
+/* Removes what was written when a signal ends the program. */
+static void
+abandon_by_signal(void)
+{
+	static const int signals[] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE};
+
+	for (int i = 0; i < 4; i++)
+		if (signal(signals[i], end_by_signal) == SIG_IGN)
+			signal(signals[i], SIG_IGN);
 }
 
 /* Returns the name of a file without its folder. */
@@ -100,7 +116,6 @@ check_names(size_t count)
 void
 output_begin(void)
 {
-	static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
 	size_t count = 0;
 	char *folder;
 
@@ -127,9 +142,55 @@ output_begin(void)
 		part[targets] = path_of(aside, name);
 		target[targets] = path_of(options.folder, name);
 	}
-	for (int i = 0; i < 3; i++)
-		if (signal(signals[i], end_by_signal) == SIG_IGN)
-			signal(signals[i], SIG_IGN);
+	abandon_by_signal();
+}
+
+/* Returns the mode of a new file. */
+static mode_t
+new_mode(void)
+{
+	mode_t mask = umask(0);
+
+	(void) umask(mask);
+	return 0666 & ~mask;
+}
+
+/* Opens a file beside the report, with the mode of the file of before, which becomes the report. */
+static FILE *
+open_report_part(const struct stat *before)
+{
+	char *name = before != NULL ? realpath(options.report, NULL) : (char *) options.report;
+	Buffer beside = {0};
+	int descriptor;
+
+	if (name == NULL)
+		return NULL;
+	put_text(&beside, "%s.XXXXXX", name);
+	descriptor = mkstemp(beside.bytes);
+	if (descriptor < 0)
+		return NULL;
+	report_part = beside.bytes;
+	report = name;
+	(void) fchmod(descriptor, before != NULL ? before->st_mode & 07777 : new_mode());
+	return fdopen(descriptor, "w");
+}
+
+/* Opens the report.  A pipe or a device is written to where it is, as it has nothing to lose. */
+FILE *
+output_open_report(void)
+{
+	struct stat status;
+	bool found = stat(options.report, &status) == 0;
+	FILE *file;
+
+	abandon_by_signal();
+	if (found && (!S_ISREG(status.st_mode) || access(options.report, W_OK) != 0))
+		file = fopen(options.report, "a");
+	else
+		file = open_report_part(found ? &status : NULL);
+	if (file == NULL)
+		fail(EXIT_INPUT, "could not open \"%s\": %s", options.report, strerror(errno));
+	return file;
 }
 
 /* Closes the part that is written, if there is one. */
@@ -178,16 +239,20 @@ output_write(const RecordBatch *batch)
 	write_out(options.folder != NULL ? stream : stdout, batch->out.bytes, batch->out.length);
 }
 
-/* Moves the files of --output to where they belong. */
+/* Moves the files of --output, and the report, to where they belong, if all output was written. */
 void
 output_end(void)
 {
-	if (options.folder == NULL)
-		return;
+	if (fflush(stdout) != 0)
+		fail(EXIT_INPUT, "could not write: %s", strerror(errno));
 	close_part();
 	for (; moved < targets; moved++)
 		if (rename(part[moved], target[moved]) != 0)
 			fail(EXIT_INPUT, "could not write \"%s\": %s", target[moved], strerror(errno));
-	(void) rmdir(aside);
+	if (report != NULL && rename(report_part, report) != 0)
+		fail(EXIT_INPUT, "could not write \"%s\": %s", options.report, strerror(errno));
+	report = NULL;
+	if (aside != NULL)
+		(void) rmdir(aside);
 	aside = NULL;
 }
