@@ -315,5 +315,20 @@ SKIP:
 	waits('a trigger made while a script waits: refused', $refused, 'LOCK TABLE t IN ACCESS EXCLUSIVE MODE', 'SET LOCAL ROLE owner; ' . sprintf($trigger, 't'), 'keep-one', [ 'table=t' ]);
 }
 
+# Another role runs the owner's code with its own rights, as if it read a view of the owner: no more than that.
+sql('CREATE ROLE reader LOGIN');
+ok((sql_of('owner', q{
+	CREATE FUNCTION told(int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE WARNING 'runs as %', current_user; RETURN true; END $$;
+	CREATE TABLE watched (id int PRIMARY KEY, sig minhash);
+	INSERT INTO watched VALUES (1, to_minhash(words(1, 1)));
+	SELECT neardup_guard('watched', 'sig', 0.9, condition => 'told(id)');
+	CREATE VIEW seen AS SELECT id FROM watched WHERE told(id);
+	GRANT SELECT ON watched, seen TO reader}))[0], 'a guard and a view that call a function of their owner');
+foreach my $query ('SELECT id FROM seen', q{SELECT neardup_guard_violations('watched')})
+{
+	is_deeply([ (sql_of('reader', $query))[2] =~ /(runs as \w+)/g ], ['runs as reader'], $query);
+	is_deeply([ (sql_of('postgres', $query))[2] =~ /(runs as \w+)/g ], $query =~ /seen/ ? ['runs as postgres'] : [], "a superuser: $query");
+}
+
 $node->stop;
 done_testing();
