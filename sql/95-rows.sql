@@ -37,8 +37,8 @@ BEGIN
 	-- The only column of signatures, or the one of that name.
 	signature := coalesce(signature, (SELECT min(attname::text) FROM pg_attribute WHERE attrelid = relation AND NOT attisdropped
 			AND atttypid IN ('@extschema@.minhash'::regtype, '@extschema@.simhash'::regtype, '@extschema@.shingles'::regtype) HAVING count(*) = 1), 'sig');
-	SELECT name INTO missing FROM unnest(key || within || shown || ARRAY[signature, mark]) AS c (name)
-	WHERE name <> '' AND NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = relation AND attname = name AND NOT attisdropped);
+	SELECT name INTO missing FROM unnest(key || within || shown || ARRAY[mark, nullif(signature, '')]) AS c (name)
+	WHERE name IS NOT NULL AND NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = relation AND attname = name AND NOT attisdropped);
 	IF missing IS NOT NULL THEN
 		RAISE EXCEPTION 'column "%" of relation "%" does not exist', missing, relation USING ERRCODE = 'undefined_column',
 			HINT = coalesce((SELECT format('There is a column "%s".', min(attname::text)) FROM pg_attribute WHERE attrelid = relation AND NOT attisdropped AND lower(attname) = lower(missing) HAVING count(*) > 0),
@@ -75,7 +75,7 @@ BEGIN
 	found.query := format('SELECT %s, t.%I%s%s FROM %s AS t WHERE %s%s ORDER BY %s', format(found.key, 't'), signature, hash,
 		(SELECT string_agg(format(', t.%I', name), '' ORDER BY n) FROM unnest(within) WITH ORDINALITY AS w (name, n)), relation,
 		CASE WHEN verdicts IS NULL THEN format('t.%I IS NOT NULL', signature) ELSE 'true' END, ' AND t.' || quote_ident(mark) || ' IS NULL',
-		concat_ws(', ', order_by, (SELECT string_agg(format('t.%I', name), ', ' ORDER BY n) FROM unnest(key) WITH ORDINALITY AS k (name, n))));
+		concat_ws(', ', nullif(order_by, ''), (SELECT string_agg(format('t.%I', name), ', ' ORDER BY n) FROM unnest(key) WITH ORDINALITY AS k (name, n))));
 	found.verdicts := 'SELECT format(''%s'', v.a), format(''%s'', v.b), v.same FROM ' || verdicts::text || ' AS v';
 	WITH RECURSIVE tree AS (
 		SELECT relation::oid AS rel

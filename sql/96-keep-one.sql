@@ -72,6 +72,9 @@ DECLARE
 	keepers bigint;
 	full_marks boolean;
 BEGIN
+	IF listed < 0 THEN
+		RAISE EXCEPTION '"listed" must not be negative' USING ERRCODE = 'numeric_value_out_of_range', HINT = 'Write 0 to list none.';
+	END IF;
 	-- Other sessions can read the table, but not change it, nor add a trigger, nor give it away.
 	-- A foreign table cannot be locked so.
 	IF kind IN ('r', 'p', 'v') THEN

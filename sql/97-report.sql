@@ -11,6 +11,9 @@ DECLARE
 	line record;
 	total bigint;
 BEGIN
+	IF listed < 0 THEN
+		RAISE EXCEPTION '"listed" must not be negative' USING ERRCODE = 'numeric_value_out_of_range', HINT = 'Write 0 to list none.';
+	END IF;
 	CALL @extschema@.neardup_find_rows(relation, key, signature, within, order_by, verdicts, NULL::name, ARRAY[show], trust, false, found);
 	EXECUTE format('SELECT count(*) FROM %s AS t WHERE t.%I IS NOT NULL OR %L', relation, found.signature, verdicts IS NOT NULL) INTO total;
 	FOR line IN EXECUTE format($list$
@@ -58,6 +61,9 @@ DECLARE
 	since numeric;
 	bad record;
 BEGIN
+	IF threshold IS NULL THEN
+		RAISE EXCEPTION '"threshold" must not be null' USING ERRCODE = 'null_value_not_allowed', HINT = 'Leave it out, or write a similarity such as 0.8.';
+	END IF;
 	CALL @extschema@.neardup_find_rows(relation, key, signature, '{}'::name[], NULL::text, NULL::regclass, NULL::name, NULL::name[], trust, false, found);
 	FOR bad IN SELECT c.oid::regclass AS rel, CASE WHEN c.oid = ANY (found.distributed) THEN 'Citus keeps its rows in shards, which have transaction numbers of their own. Watch the shards on their workers, or use a trigger.'
 				ELSE 'Its rows are not in heap tables of this server. Watch the table where its rows are, or use a trigger.' END AS hint

@@ -259,6 +259,10 @@ DECLARE
 BEGIN
 	IF batch OPERATOR(pg_catalog.<) 0 THEN
 		RAISE EXCEPTION '"batch" must not be negative' USING ERRCODE = 'numeric_value_out_of_range', HINT = 'Write 0 to sign all rows in the transaction of the call.';
+	ELSIF pause OPERATOR(pg_catalog.<) 0::pg_catalog.float8 THEN
+		RAISE EXCEPTION '"pause" must not be negative' USING ERRCODE = 'numeric_value_out_of_range', HINT = 'Write a number of seconds.';
+	ELSIF batch IS NULL THEN
+		RAISE EXCEPTION '"batch" must not be null' USING ERRCODE = 'null_value_not_allowed', HINT = 'Write 0 to sign all rows in the transaction of the call.';
 	END IF;
 	IF batch OPERATOR(pg_catalog.<>) 0 THEN
 		CALL @extschema@.neardup_require_commit();

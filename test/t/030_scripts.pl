@@ -108,7 +108,11 @@ is( count_rows(qq{"dup of" IS NOT NULL AND ("The id" >= "dup of" OR substr("The 
 like($out, qr/^0 rows marked$/m, 'marked rows are not marked again');
 
 ($ok, $out, $err) = run_script('keep-one', @odd, 'threshold=1', 'mark=the sig');
-like($err, qr/column "the sig" (is of type public.minhash but)/, 'a column that cannot hold an id does not mark');
+like($err, qr/"mark" must be NULL in some rows, but "the sig" marks them all/, 'a column that marks all rows is of no use');
+$node->safe_psql('postgres', "ALTER TABLE $odd ADD flag boolean");
+($ok, $out, $err) = run_script('keep-one', @odd, 'threshold=1', 'mark=flag');
+like($err, qr/column "flag" (is of type boolean but)/, 'a column that cannot hold an id does not mark');
+$node->safe_psql('postgres', "ALTER TABLE $odd DROP flag");
 
 $node->safe_psql('postgres', qq{CREATE TABLE refers (id text REFERENCES $odd); INSERT INTO refers VALUES ('a1''%'), ('b1''%')});
 ($ok, $out, $err) = run_script('keep-one', @odd, 'threshold=0.7', 'move_references=no', 'apply=yes');

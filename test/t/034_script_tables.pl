@@ -357,6 +357,12 @@ sql('CREATE TABLE empty (id int PRIMARY KEY, body text, sig minhash)');
 is_refused(q{SELECT neardup_review_page('empty', scheme => 'no')}, qr/unknown shingling scheme "no"/);
 is_refused(q{SELECT neardup_review_page('empty', pairs => 'plain', verdicts => 'plain')}, qr/"verdicts" must be NULL if "pairs" is not/);
 is_refused(q{SELECT neardup_review_page('empty', pairs => 'plain', within => '{body}')}, qr/"within" must be empty if "pairs" is not NULL/);
+is_refused("CALL neardup_keep_one('plain', 0.9, $_ => '')", qr/column "" of relation "public\.plain" does not exist/) foreach 'mark', 'show';
+is_refused($_, qr/"listed" must not be negative/) foreach q{CALL neardup_keep_one('plain', 0.9, listed => -1)}, q{SELECT neardup_report('plain', 0.9, listed => -1)};
+is_refused(q{SELECT neardup_watch('plain', NULL)}, qr/"threshold" must not be null/);
+is_refused(q{CALL neardup_sign_table('empty', pause => -1)}, qr/"pause" must not be negative/);
+is_refused(q{CALL neardup_sign_table('empty', batch => NULL)}, qr/"batch" must not be null/);
+is(sql("SELECT count(*) FROM neardup_report('full_marks', 0.9, order_by => '')"), 3, 'an empty order');
 is_refused(q{SELECT neardup_status('plain', sample => -1)}, qr/"sample" must not be negative\nHINT:  Write 0/);
 
 $node->stop;

@@ -459,7 +459,7 @@ read_options(int count, char **arguments)
 	options.entries = neardup_defaults()->entries;
 	options.share = neardup_defaults()->share;
 	options.join.threshold = neardup_defaults()->threshold;
-	options.jobs = sysconf(_SC_NPROCESSORS_ONLN);
+	options.jobs = fmin(fmax(sysconf(_SC_NPROCESSORS_ONLN), 1), 1024);
 	options.min_words = 1;
 	while ((letter = getopt_long(count, arguments, SHORT_OPTIONS, long_options, NULL)) != -1)
 	{
