@@ -604,6 +604,9 @@ same(slurp("$FOLDER/old.tsv"), "old\n" x 100000, 'the report of before');
 run('$N dedupe -t 0.4 --id id --report report texts.jsonl >kept; $N dedupe -t 0.4 --id id --report old.tsv texts.jsonl >kept; cmp old.tsv report');
 run('{ timeout 600 $N dedupe -t 0.4 --id id --report pipe texts.jsonl >kept & } && cmp pipe report');
 run('$N dedupe --report nowhere/report a.jsonl', 2);
+fails("\$N dedupe --output made --report $_ a.jsonl", 1, qr/--report is the file of the output/) for 'made/a.jsonl', './made/../made/a.jsonl';
+run('$N dedupe --output made --report made/report a.jsonl; ls made; rm -r made');
+fails("\$N dedupe --$_ '' a.jsonl", 1, qr/--$_ names no f/) for 'report', 'output';
 # Nor is there one of output that was not written.
 run('$N dedupe -t 0.4 --id id --report new.tsv texts.jsonl >/dev/full', 2);
 run('$N dedupe -t 0.4 --id id --report old.tsv b.jsonl >/dev/full', 2);

@@ -121,6 +121,8 @@ output_begin(void)
 
 	if (options.folder == NULL)
 		return;
+	if (*options.folder == '\0')
+		fail(EXIT_USAGE, "--output names no folder");
 	if (format_by_name(options.folder) != FORMAT_AUTO && access(options.folder, F_OK) != 0)
 		fail(EXIT_USAGE,
 			 "--output is a folder: for one file, write >\"%s\"; otherwise make \"%s\" first",
@@ -175,6 +177,26 @@ open_report_part(const struct stat *before)
 	return fdopen(descriptor, "w");
 }
 
+/* Returns whether the report would be a file of --output. */
+static bool
+is_report_output(void)
+{
+	const char *name = base_of(options.report);
+	size_t length = name - options.report;
+	Buffer folder = {0};
+	struct stat x;
+	struct stat y;
+
+	put_text(&folder, "%.*s.", (int) length, options.report);
+	if (targets == 0 || stat(folder.bytes, &x) != 0 || stat(options.folder, &y) != 0 ||
+		x.st_dev != y.st_dev || x.st_ino != y.st_ino)
+		return false;
+	for (size_t i = 0; i < targets; i++)
+		if (strcmp(name, base_of(target[i])) == 0)
+			return true;
+	return false;
+}
+
 /* Opens the report.  A pipe or a device is written to where it is, as it has nothing to lose. */
 FILE *
 output_open_report(void)
@@ -183,6 +205,10 @@ output_open_report(void)
 	bool found = stat(options.report, &status) == 0;
 	FILE *file;
 
+	if (*options.report == '\0')
+		fail(EXIT_USAGE, "--report names no file");
+	if (is_report_output())
+		fail(EXIT_USAGE, "--report is the file of the output");
 	abandon_by_signal();
 	if (found && (!S_ISREG(status.st_mode) || access(options.report, W_OK) != 0))
 		file = fopen(options.report, "a");
