@@ -1,4 +1,6 @@
 -- The truth once more by the textbook: generated texts have lower-case words and blanks only.
+-- The planner knows nothing of sets that a query makes, and would join them by comparing all rows.
+SET enable_nestloop = off;
 WITH places AS (
 	SELECT of, id, word, lead(word) OVER w AS second, lead(word, 2) OVER w AS third
 	FROM (SELECT 'doc' AS of, id, body FROM docs UNION ALL SELECT 'query', n, body FROM queries) t, unnest(string_to_array(body, ' ')) WITH ORDINALITY AS x(word, place)

@@ -30,8 +30,9 @@ measure_planning()
 
 client_program()
 {
+	pkg-config --exists libpq || die "a client of the server needs libpq: install libpq-dev"
 	mkdir -p "$TOP/build"
-	gcc -O2 -I"$("$PG_CONFIG" --includedir)" "$HERE/studies/limit.c" -o "$TOP/build/limit" -L"$("$PG_CONFIG" --libdir)" -lpq
+	gcc -O2 $(pkg-config --cflags libpq) "$HERE/studies/limit.c" -o "$TOP/build/limit" $(pkg-config --libs libpq)
 }
 
 # time_client STATEMENTS ROUNDS: adds a row of a client's medians.
