@@ -1,8 +1,8 @@
 /*
  * shingle.c: from tokens to the hashes of shingles.
  *
- * Units are tokens or characters; each is hashed once.  A rolling hash moves a window of
- * units by one unit in constant time, whatever its width.
+ * Units are tokens or characters; each is hashed once.  A rolling hash moves a wide window of
+ * units by one unit in constant time.
  */
 #include "text/internal.h"
 
@@ -63,26 +63,74 @@ keep_anchored(const uint64_t *first_unit, uint64_t *hash, uint32_t count)
 	return kept;
 }
 
-/* Rolls the window over the units that wait, and gives their shingles to the sink. */
+/* The widest windows that are computed anew for each unit: in vectors, that is faster than to roll. */
+#define WIDEST_plain 1
+#define WIDEST_avx512 8
+
+typedef struct WindowKernel
+{
+	const char *name;
+	bool (*available)(void);
+	uint32_t widest;
+	void (*windows)(const uint64_t *unit, uint32_t width, size_t count, uint64_t *window);
+} WindowKernel;
+
+/* Sets window[i], the polynomial of unit[i] .. unit[i + width - 1], for `count` numbers i. */
+KERNEL_BODY void
+windows_body(const uint64_t *unit, uint32_t width, size_t count, uint64_t *restrict window)
+{
+	memcpy(window, unit, count * sizeof(uint64_t));
+	for (uint32_t j = 1; j < width; j++)
+		for (size_t i = 0; i < count; i++)
+			window[i] = window[i] * SHINGLE_MULTIPLIER + unit[i + j];
+}
+
+#define WINDOW_VARIANTS(X) CPU_PLAIN(X) CPU_AVX512(X)
+
+#define WINDOW_FUNCTION(name, target) \
+	target static void windows_##name(const uint64_t *unit, uint32_t width, size_t count, \
+									  uint64_t *window) \
+	{ \
+		windows_body(unit, width, count, window); \
+	}
+
+#define WINDOW_KERNEL(name, target) {#name, cpu_has_##name, WIDEST_##name, windows_##name},
+
+WINDOW_VARIANTS(WINDOW_FUNCTION)
+
+static const WindowKernel window_kernels[] = {WINDOW_VARIANTS(WINDOW_KERNEL){NULL}};
+
+CPU_CHOICE(best_windows, WindowKernel, window_kernels)
+
+/* Sets the windows that end with each unit that waits. */
+static void
+find_windows(Shingler *s, uint64_t *window)
+{
+	const uint64_t *arriving = s->unit + s->width;
+	uint64_t last = s->window;
+
+	if (s->width <= best_windows.widest)
+		best_windows.windows(s->unit + 1, s->width, s->fill, window);
+	else
+		for (uint32_t i = 0; i < s->fill; i++)
+			window[i] = last = last * SHINGLE_MULTIPLIER + (arriving[i] - s->unit[i] * s->leaving);
+	if (s->fill > 0)
+		s->window = window[s->fill - 1];
+}
+
+/* Moves the window over the units that wait, and gives their shingles to the sink. */
 static void
 roll(Shingler *s)
 {
-	const uint64_t *arriving = s->unit + s->width;
 	uint64_t hash[UNITS_MAX];
-	uint64_t window = s->window;
 	/* Windows that end at the first `missing` units that wait are not full. */
 	uint64_t missing = s->units < s->width - 1 ? s->width - 1 - s->units : 0;
 	uint32_t incomplete = (uint32_t) Min(missing, s->fill);
 	uint32_t count = s->fill - incomplete;
 
 	host_check_interrupts();
-	for (uint32_t i = 0; i < s->fill; i++)
-	{
-		window = window * SHINGLE_MULTIPLIER + (arriving[i] - s->unit[i] * s->leaving);
-		hash[i] = window;
-	}
+	find_windows(s, hash);
 	mix64_all(hash, s->fill, hash);
-	s->window = window;
 	s->units += s->fill;
 	if (s->kind == SCHEME_STOPWORD)
 		count = keep_anchored(s->unit + incomplete + 1, hash + incomplete, count);
