@@ -134,7 +134,7 @@ table_search_key(const Table *table, uint64_t hash, uint64_t key, const void *ke
 
 /*
  * Adds a key unless it is there; `keys`, by number, have room for it and for one more.  Whether
- * a key is new is hard to predict, so only a key that is not in its home takes a branch.
+ * a key is new is hard to predict, so the code branches only if another key has its home.
  */
 TABLE_INLINE void
 table_add_key(Table *table, uint64_t hash, uint64_t key, uint64_t *keys)

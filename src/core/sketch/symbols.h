@@ -5,7 +5,6 @@
 #define NEARDUP_SKETCH_SYMBOLS_H
 
 #include <stdint.h>
-#include <string.h>
 
 #include "base/cpu.h"
 

@@ -63,7 +63,7 @@ keep_anchored(const uint64_t *first_unit, uint64_t *hash, uint32_t count)
 	return kept;
 }
 
-/* The widest windows that are computed anew for each unit: in vectors, that is faster than to roll. */
+/* The widest windows that are computed anew for each unit: in vectors, that is faster than rolling. */
 #define WIDEST_plain 1
 #define WIDEST_avx512 8
 
@@ -102,7 +102,7 @@ static const WindowKernel window_kernels[] = {WINDOW_VARIANTS(WINDOW_KERNEL){NUL
 
 CPU_CHOICE(best_windows, WindowKernel, window_kernels)
 
-/* Sets the windows that end with each unit that waits. */
+/* Sets the window that ends with each unit that waits. */
 static void
 find_windows(Shingler *s, uint64_t *window)
 {
@@ -210,8 +210,8 @@ add_tokens(void *state, const TokenBatch *batch)
 
 /*
  * Adds the first characters of a token, at most TOGETHER, if they are ASCII and there is room for
- * as many units; returns how many.  The lengths of words follow each other as if by chance, so
- * the units behind the last one are written, too, in place of a loop that ends there.
+ * TOGETHER units; returns how many.  It always writes TOGETHER units, and counts those of the token:
+ * a processor cannot predict where a loop would end, since words differ in length.
  */
 static inline size_t
 shingle_add_ascii(Shingler *s, const uint8_t *in, size_t length)

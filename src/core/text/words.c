@@ -14,17 +14,11 @@ word_set_of(const uint64_t *hashes, size_t count, bool forever)
 {
 	WordSet set = {.word = NULL};
 
-	set.word = (forever ? host_alloc_forever : host_alloc)(count * sizeof(uint64_t));
+	set.word = (forever ? host_alloc_forever : host_alloc)((count + 1) * sizeof(uint64_t));
 	(forever ? table_begin_forever : table_begin)(&set.table, count);
 	table_reserve(&set.table, count);
 	for (size_t i = 0; i < count; i++)
-	{
-		uint64_t hash = table_hash(&set.table, hashes[i]);
-		uint64_t *slot = table_search_key(&set.table, hash, hashes[i], set.word, sizeof(uint64_t));
-
-		if (*slot == 0)
-			set.word[table_put(&set.table, slot, hash)] = hashes[i];
-	}
+		table_add_key(&set.table, table_hash(&set.table, hashes[i]), hashes[i], set.word);
 	return set;
 }
 

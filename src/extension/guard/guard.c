@@ -105,8 +105,10 @@ qualify_expression(Guard *guard, GuardOption option, bool condition)
 		return;
 	if (!condition && !guard_is_expression(*value))
 	{
-		if (signature_name(&guard->options) != NULL)
-			*value = quote_identifier(signature_name(&guard->options));
+		const char *name = signature_name(&guard->options);
+
+		if (name != NULL)
+			*value = quote_identifier(name);
 		return;
 	}
 	table = table_open(guard->table, AccessShareLock);

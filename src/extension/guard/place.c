@@ -249,11 +249,11 @@ static Expr *
 guard_signature_of(const GuardRule *rule, Relation table)
 {
 	const char *text = rule->signature;
-	List *names;
 
 	if (!guard_is_expression(text))
 	{
-		(void) SplitIdentifierString(pstrdup(text), ',', &names);
+		List *names = guard_names(&rule->options, OPTION_SIGNATURE);
+
 		if (list_length(names) != 1)
 			refuse_option(OPTION_SIGNATURE, psprintf("It is '%s'.", text),
 						  "Name one column, or pass an expression as an index has it.");

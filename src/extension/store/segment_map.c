@@ -33,7 +33,7 @@ set_line(MapColumn *column, const uint32 *value, uint32 count)
 }
 
 /*
- * Sets a column, and `value` to its differences; in the map they begin `offset` bytes behind its
+ * Sets a column, and `value` to its differences, which the map has `offset` bytes behind its
  * beginning.
  */
 static void

@@ -29,8 +29,8 @@ group_sort_memory(uint32 numbers, const Grouping *grouping, int at_once)
 #define HUGE_PAGE ((Size) 2 * 1024 * 1024)
 
 /*
- * Allocates memory in huge pages, where the system has them: it is written in random order, and a
- * worker meets all of it for the first time.
+ * Allocates memory in huge pages, where the system has them: it is written in random order, and
+ * all of it is new to a worker.
  */
 static void *
 allocate_in_huge_pages(Size bytes)

@@ -60,6 +60,9 @@ enum
 	DROP_ALL
 };
 
+/* The most threads. */
+#define JOBS_MAX 1024
+
 /* In the order of --unit. */
 enum
 {

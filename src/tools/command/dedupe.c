@@ -185,8 +185,11 @@ keep_values(void *state, RecordBatch *batch)
 	spool_put(&corpus->out, batch->out.bytes, batch->out.length);
 	for (size_t at = 0; at < batch->size.length; at += sizeof(uint64_t))
 		ends_add(&corpus->ends, *(const uint64_t *) (batch->size.bytes + at));
-	for (size_t at = 0; at < batch->id.length; at += strlen(batch->id.bytes + at) + 1)
-		keep_record_id(corpus, batch->id.bytes + at, strlen(batch->id.bytes + at) + 1);
+	for (size_t at = 0, length; at < batch->id.length; at += length)
+	{
+		length = strlen(batch->id.bytes + at) + 1;
+		keep_record_id(corpus, batch->id.bytes + at, length);
+	}
 	if (texts_decide())
 		texts_add(&corpus->texts, batch);
 	if (options.field[BEST] != NULL)

@@ -243,7 +243,7 @@ static const Option known[] =
 	  &options.share, "learn", 1e-9, 1},
 	 {'j', "jobs", "NUMBER",
 	  "the number of threads, whole, from 1 to 1024; default: one for each processor",
-	  &options.jobs, NULL, 1, 1024},
+	  &options.jobs, NULL, 1, JOBS_MAX},
 	 {'m', "memory", "SIZE", "the most memory to use, at least 1M; default: half of the machine's",
 	  &options.memory, NULL, 1e6, 1e18},
 	 {'h', "help", NULL, "prints this"},
@@ -459,7 +459,7 @@ read_options(int count, char **arguments)
 	options.entries = neardup_defaults()->entries;
 	options.share = neardup_defaults()->share;
 	options.join.threshold = neardup_defaults()->threshold;
-	options.jobs = fmin(fmax(sysconf(_SC_NPROCESSORS_ONLN), 1), 1024);
+	options.jobs = fmin(fmax(sysconf(_SC_NPROCESSORS_ONLN), 1), JOBS_MAX);
 	options.min_words = 1;
 	while ((letter = getopt_long(count, arguments, SHORT_OPTIONS, long_options, NULL)) != -1)
 	{

@@ -1,8 +1,8 @@
 /*
  * output.c: the records that a command writes: to standard output, or to a file for each file read.
  *
- * Files of --output are written in a folder of their own within it, and the report beside the file
- * that it becomes; they are moved when all output is complete.  However the program ends before,
+ * Files of --output are written in a folder of their own within it, and the report in a temporary
+ * file beside its own; they are moved when all output is complete.  However the program ends before,
  * none of them is left.
  */
 #include "command/command.h"
@@ -22,8 +22,8 @@ static bool made;         /* the folder of --output was made, as there was none 
 static FILE *stream;      /* the part that is being written */
 static size_t opened;     /* parts opened so far */
 static const char *of;    /* the file whose records that part has */
-static char *report;      /* the file that the report becomes, or NULL */
-static char *report_part; /* the file that it is written to */
+static char *report;      /* the file of the report, or NULL */
+static char *report_part; /* the file that it is written to first */
 
 /* Removes all that was written, unless it is complete. */
 void
@@ -52,7 +52,7 @@ end_by_signal(int number)
 	raise(number);
 }
 
-/* Removes what was written when a signal ends the program. */
+/* Makes signals that end the program remove what was written. */
 static void
 abandon_by_signal(void)
 {
@@ -157,7 +157,7 @@ new_mode(void)
 	return 0666 & ~mask;
 }
 
-/* Opens a file beside the report, with the mode of the file of before, which becomes the report. */
+/* Opens a temporary file beside the report, with the mode of the report that is there, or of a new one. */
 static FILE *
 open_report_part(const struct stat *before)
 {

@@ -62,7 +62,7 @@ pipeline(Files *files, Step work, Step take, void *state)
 						 .reading = PTHREAD_MUTEX_INITIALIZER,
 						 .taking = PTHREAD_MUTEX_INITIALIZER,
 						 .taken = PTHREAD_COND_INITIALIZER};
-	pthread_t thread[1024];
+	pthread_t thread[JOBS_MAX];
 	int threads = options.jobs;
 
 	for (int i = 1; i < threads; i++)

@@ -305,7 +305,7 @@ read_edge(Keepers *keepers, const neardup_edge *edge)
 		uint32_t first = equal_number(keepers, read.first);
 		uint32_t second = equal_number(keepers, read.second);
 
-		/* Only now: both may have moved it. */
+		/* The array is read only now, since each number may have moved it. */
 		forest_link(keepers->parent, second, first);
 	}
 }
