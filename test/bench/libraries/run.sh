@@ -106,21 +106,21 @@ time_faiss()
 {
 	local peer title
 
-	if ! python3 -c 'import faiss, numpy' 2>/dev/null; then
+	if ! "$PYTHON" -c 'import faiss, numpy' 2>/dev/null; then
 		skip_library faiss_flat FAISS 'there is no faiss (Debian: python3-faiss)'
 		return
 	fi
 	say "signing in Python"
-	python3 "$LIBRARIES/signatures.py"
+	"$PYTHON" "$LIBRARIES/signatures.py"
 	for peer in flat ivf hash multihash hnsw; do
-		title=$(python3 "$LIBRARIES/faiss_binary.py" "$peer" title)
+		title=$("$PYTHON" "$LIBRARIES/faiss_binary.py" "$peer" title)
 		say "measuring $title"
 		peers_sql -c "SELECT make_peer('faiss_$peer', '$title', '$([ "$peer" = flat ] && echo 'yes, of signatures' || echo no)',
 			'$([ "$peer" = hnsw ] && echo filter || echo index)', false)" >/dev/null
-		python3 "$LIBRARIES/faiss_binary.py" "$peer" "$LIBRARIES_SECONDS" >"$DIR/libraries.out"
+		"$PYTHON" "$LIBRARIES/faiss_binary.py" "$peer" "$LIBRARIES_SECONDS" >"$DIR/libraries.out"
 		read_results "$DIR/libraries.out"
 	done
-	note_fact FAISS "$(python3 -c 'import faiss; print(faiss.__version__)')"
+	note_fact FAISS "$("$PYTHON" -c 'import faiss; print(faiss.__version__)')"
 	say "measuring neardup on the bits of FAISS"
 	sql_with_memory 1GB -v seconds="$LIBRARIES_SECONDS" -f "$LIBRARIES/bits.sql"
 	all_pairs 1GB neardup_bits pairs "'SELECT id, sig::minhash FROM bits', 0.8"
@@ -139,7 +139,7 @@ measure_libraries()
 	done
 	peers_sql -f "$LIBRARIES/summary.sql" -f "$PEERS/summary.sql"
 	write_peers texts "$csv"
-	note_fact numpy "$(python3 -c 'import numpy; print(numpy.__version__)' 2>/dev/null || true)"
+	note_fact numpy "$("$PYTHON" -c 'import numpy; print(numpy.__version__)' 2>/dev/null || true)"
 	"$HERE/report/report" --print libraries,library-lookups "$csv"
 	say "checking"
 	peers_sql -F $'\n' -f "$LIBRARIES/check.sql" -f "$PEERS/truth-check.sql" >"$DIR/checks"

@@ -17,7 +17,7 @@ write_csv()
 try_python()
 {
 	has_peer python || return 0
-	python3 "$PEERS/python.py" 32x4 21x6 18x7 16x8 12x10 9x13 <"$DIR/peers.json" >"$DIR/peers.out"
+	"$PYTHON" "$PEERS/python.py" 32x4 21x6 18x7 16x8 12x10 9x13 <"$DIR/peers.json" >"$DIR/peers.out"
 	sed -n 's/^timed\tpython \([^\t]*\)\t/recall\tpython_checked\t\1\t/p' "$DIR/peers.out" | peers_sql -c '\copy tried_timed from pstdin'
 	sed -n 's/^found\tpython \([^\t]*\)\t/recall\tpython_checked\t\1\t/p' "$DIR/peers.out" | peers_sql -c '\copy tried_found from pstdin'
 }

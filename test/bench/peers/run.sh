@@ -203,7 +203,7 @@ measure_in_python()
 {
 	local title="datasketch's method, Python"
 
-	if ! python3 -c 'import numpy' 2>/dev/null; then
+	if ! "$PYTHON" -c 'import numpy' 2>/dev/null; then
 		peers_sql -c "SELECT skip_peer('python', \$\$$title\$\$, 'there is no numpy (Debian: python3-numpy)')" >/dev/null
 		return
 	fi
@@ -211,7 +211,7 @@ measure_in_python()
 	peers_sql -c "SELECT make_peer('python', \$\$$title: 9 × 13, unchecked\$\$, 'no', 'candidates', false),
 		make_peer('python_checked', \$\$$title: 13 × 7, checked\$\$, 'no', 'candidates', false)" >/dev/null
 	write_json
-	python3 "$PEERS/python.py" <"$DIR/peers.json" >"$DIR/peers.out"
+	"$PYTHON" "$PEERS/python.py" <"$DIR/peers.json" >"$DIR/peers.out"
 	read_results "$DIR/peers.out"
 }
 
@@ -260,7 +260,7 @@ note_extensions()
 	while IFS='|' read -r name version; do
 		note_fact "$name" "$version"
 	done < <(peers_sql -c "SELECT CASE extname WHEN 'vector' THEN 'pgvector' ELSE extname END, extversion
-		FROM pg_extension WHERE extname NOT IN ('plpgsql', 'neardup')")
+		FROM pg_extension WHERE extname NOT IN ('plpgsql', 'neardup', 'neardup_study')")
 }
 
 # wants PART: whether a part is to run.
@@ -300,7 +300,7 @@ measure_peers()
 	done
 	write_figures
 	note_extensions
-	note_fact numpy "$(python3 -c 'import numpy; print(numpy.__version__)' 2>/dev/null || true)"
+	note_fact numpy "$("$PYTHON" -c 'import numpy; print(numpy.__version__)' 2>/dev/null || true)"
 	note_fact "seconds for searches" "$PEERS_SECONDS"
 	"$HERE/report/report" --print texts,search,nearest,build,changes,sessions,pairs,simhash,notes "$(peers_file peers)"
 	show_checks
