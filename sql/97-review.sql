@@ -236,6 +236,7 @@ BEGIN
 	listed := coalesce(listed, CASE kind WHEN 'judge' THEN 10 ELSE 60 END);
 	FOR line IN SELECT * FROM (VALUES ('kind', kind IN ('pairs', 'clusters', 'judge'), 'pairs, clusters or judge'), ('threshold', threshold > 0 AND threshold <= 1, 'above 0 and at most 1'),
 			('sort', sort IN ('lowest', 'highest', 'largest'), 'lowest, highest or largest'), ('sort', sort <> 'largest' OR kind = 'clusters', 'lowest or highest if kind is not clusters'),
+			('sort', sort = 'lowest' OR kind <> 'judge', 'left out if kind is judge'), ('below', below IS NULL OR kind <> 'judge', 'NULL if kind is judge'),
 			('pairs', pairs IS NULL OR kind = 'pairs', 'NULL if kind is not pairs'), ('below', coalesce(below, 1) > 0 AND coalesce(below, 1) <= 1, 'above 0 and at most 1'),
 			('verdicts', verdicts IS NULL OR pairs IS NULL, 'NULL if "pairs" is not NULL'),
 			('within', coalesce(cardinality(within), 0) = 0 OR pairs IS NULL, 'empty if "pairs" is not NULL'),
@@ -269,7 +270,7 @@ BEGIN
 		), ranked AS (
 			SELECT *, row_number() OVER (cluster ORDER BY similarity, b) AS member, count(*) OVER cluster AS members,
 				CASE $5 WHEN 'lowest' THEN min(similarity) OVER cluster WHEN 'highest' THEN -max(similarity) OVER cluster ELSE -size END AS rank
-			FROM found WHERE similarity < $6 OR $6 IS NULL OR $7 = 'judge'
+			FROM found WHERE similarity < $6 OR $6 IS NULL
 			WINDOW cluster AS (PARTITION BY a, CASE WHEN $7 <> 'clusters' THEN b END)
 		), placed AS (
 			SELECT *, dense_rank() OVER (ORDER BY rank, a, CASE WHEN $7 <> 'clusters' THEN b END) AS place FROM ranked

@@ -241,7 +241,7 @@ cmp_ok(length $out, '<', 250_000, 'the page is not as long as they are');
 # Pairs to judge: without signatures, and without a similarity.
 $node->safe_psql('postgres', 'CREATE TABLE plain AS SELECT id AS key, body AS words, name FROM docs');
 my @judge = ('table=plain', 'id=key', 'text=words', 'title=name', 'kind=judge');
-($ok, $out, $err) = run_script('postgres', @judge, 'below=0.1', 'sort=highest');
+($ok, $out, $err) = run_script('postgres', @judge);
 is($err . faults($out), '', 'a page to judge');
 ok(!$crowded, 'ten pairs are few');
 @pairs = read_page($out);
@@ -255,6 +255,10 @@ foreach my $pair (@pairs)
 	is(join("\n", map { $_->{text} } @{ $pair->{sides} }), $node->safe_psql('postgres', "SELECT words FROM plain WHERE key = ANY ('{$ids[0],$ids[1]}') ORDER BY array_position('{$ids[0],$ids[1]}', key)"),
 		'both texts') if $pair->{note} eq '';
 }
+($ok, $out, $err) = run_script('postgres', @judge, 'below=0.1');
+like($err, qr/"below" must be NULL if kind is judge/, 'which has no similarity to be below of');
+($ok, $out, $err) = run_script('postgres', @judge, 'sort=highest');
+like($err, qr/"sort" must be left out if kind is judge/, 'or to be sorted by');
 ($ok, $out, $err) = run_script('postgres', @judge, 'limit=40');
 cmp_ok(scalar read_page($out), '>', 10, 'or as many as are wanted');
 ok($crowded, 'which a notice says');

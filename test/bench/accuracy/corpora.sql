@@ -40,6 +40,9 @@ SELECT DISTINCT ON (language, label, show_tokens(body)) *
   FROM (SELECT language, site, label, left(body, :characters) AS body FROM texts) AS t
  WHERE (language, label) NOT IN (SELECT language, label FROM forms) AND cardinality(show_tokens(body)) >= 40
  ORDER BY language, label, show_tokens(body), site;
+-- Revisions take the sentences that they replace from texts beyond those of the other corpora.
+\copy (SELECT body FROM (SELECT DISTINCT ON (label) label, body FROM drawn WHERE language = 'en' ORDER BY label, site) AS d ORDER BY md5(label || 'x')) TO revisions.en
+\copy (SELECT body FROM (SELECT DISTINCT ON (label) label, body FROM drawn WHERE language = 'es' ORDER BY label, site) AS d ORDER BY md5(label || 'x')) TO revisions.es
 DELETE FROM drawn
  WHERE (language, label) IN
 	   (SELECT language, label FROM (SELECT language, label, sum(count(*)) OVER (PARTITION BY language ORDER BY md5(label)) FROM drawn GROUP BY language, label) AS d
@@ -50,8 +53,6 @@ SELECT language || ', ' || variant, row_number() OVER (PARTITION BY language, va
   FROM (SELECT *, row_number() OVER (PARTITION BY language ORDER BY md5(site || label)) AS place FROM drawn) AS d
  CROSS JOIN (VALUES ('alone', 0), ('form', 1), ('eight forms', 8)) AS v (variant, forms)
   JOIN forms f USING (language) WHERE number = 1 + place % greatest(forms, 1);
-\copy (SELECT body FROM (SELECT DISTINCT ON (label) label, body FROM drawn WHERE language = 'en' ORDER BY label, site) AS d ORDER BY md5(label || 'x')) TO revisions.en
-\copy (SELECT body FROM (SELECT DISTINCT ON (label) label, body FROM drawn WHERE language = 'es' ORDER BY label, site) AS d ORDER BY md5(label || 'x')) TO revisions.es
 
 -- ---- Records ----
 CREATE TABLE records (site text, label text, kind text, body text);
