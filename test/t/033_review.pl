@@ -256,9 +256,9 @@ foreach my $pair (@pairs)
 		'both texts') if $pair->{note} eq '';
 }
 ($ok, $out, $err) = run_script('postgres', @judge, 'below=0.1');
-like($err, qr/"below" must be NULL if kind is judge/, 'which has no similarity to be below of');
+like($err, qr/"below" must be NULL if kind is judge/, 'pairs to judge have no similarity to be below');
 ($ok, $out, $err) = run_script('postgres', @judge, 'sort=highest');
-like($err, qr/"sort" must be left out if kind is judge/, 'or to be sorted by');
+like($err, qr/"sort" must be left out if kind is judge/, 'and none to be sorted by');
 ($ok, $out, $err) = run_script('postgres', @judge, 'limit=40');
 cmp_ok(scalar read_page($out), '>', 10, 'or as many as are wanted');
 ok($crowded, 'which a notice says');

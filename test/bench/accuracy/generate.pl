@@ -146,9 +146,9 @@ sub put_revisions
 {
 	my ($language) = @_;
 	my @texts = grep { @$_ >= 5 } map { chomp; [ split /(?<=[.:;!?])\s+/ ] } <STDIN>;
-	my @pool = map { @$_ } splice(@texts, @texts > 200 ? 200 : 0);
+	my @pool = map { @$_ } @texts > 200 ? splice(@texts, 200) : ();
 
-	die "too few texts in $language to revise 200 of them\n" if @pool && !@texts;
+	die "too few texts in $language to revise 200 of them\n" if @texts && !@pool;
 
 	foreach my $i (0 .. $#texts)
 	{
