@@ -18,6 +18,7 @@ int neardup_cache_size;
 int neardup_search;
 bool neardup_background;
 int neardup_segment_pages;
+int neardup_limit;
 
 static const struct config_enum_entry search_methods[] = {{"auto", SEARCH_AUTO, false},
 														  {"merge", SEARCH_MERGE, false},
@@ -56,6 +57,11 @@ _PG_init(void)
 	DefineCustomIntVariable("neardup.debug_segment_pages",
 							"Limits the pages of a new segment of a neardup index.", NULL,
 							&neardup_segment_pages, INT_MAX, 2, INT_MAX, PGC_SUSET,
+							GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	/* For tests only, too: host_limit() in base/host.h.  No value changes a result. */
+	DefineCustomIntVariable("neardup.debug_limit",
+							"Limits the bounded lists, batches, samples and caches of neardup.",
+							NULL, &neardup_limit, INT_MAX, 2, INT_MAX, PGC_SUSET,
 							GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	compat_reserve_prefix("neardup");
 }
@@ -117,6 +123,13 @@ host_random_seed(void)
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate random values")));
 	return seed;
+}
+
+/* Returns the number of elements of a bounded list, of which tests make a tiny one. */
+size_t
+host_limit(size_t usual)
+{
+	return Min(usual, (size_t) neardup_limit);
 }
 
 /* Raises an error about something that is too large; `what` is its message. */

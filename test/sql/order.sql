@@ -107,6 +107,50 @@ COMMIT;
 DROP TABLE ordered, parted;
 DROP FUNCTION compare_orders, distances;
 
+-- Each row comes once and in order, where many rows are equal, in segments and in a tail, with lists
+-- that are full soon.  Tests limit all lists by a setting, under which a search also raises an error
+-- if it compares a document twice.
+CREATE FUNCTION alike(n int) RETURNS int LANGUAGE sql IMMUTABLE AS $$ SELECT CASE WHEN n % 4 > 0 THEN 0 ELSE n % 12 / 4 + n % 5 END $$;
+CREATE TABLE alike_bits WITH (autovacuum_enabled = off) AS
+	SELECT n AS id, ((1::bigint << alike(n)) - 1)::simhash AS v FROM generate_series(1, 4000) n;
+CREATE TABLE alike_texts WITH (autovacuum_enabled = off) AS
+	SELECT n AS id, to_minhash(to_shingles(ARRAY(SELECT i * 10 + alike(n) FROM generate_series(1, 9) i)::bigint[]), 64, 2) AS v FROM generate_series(1, 4000) n;
+CREATE TABLE alike_sets WITH (autovacuum_enabled = off) AS
+	SELECT n AS id, to_shingles(ARRAY(SELECT CASE WHEN i > alike(n) THEN i ELSE -i END FROM generate_series(1, 9) i)::bigint[]) AS v FROM generate_series(1, 4000) n;
+CREATE FUNCTION add_rows(name text, segments int) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('CREATE INDEX ON %I USING neardup (v)', name);
+	SET LOCAL neardup.debug_limit = 2;
+	FOR segment IN 2 .. segments + 1 LOOP
+		EXECUTE format('INSERT INTO %1$I SELECT id + %2$s * 10000, v FROM %1$I WHERE id %% 7 = %2$s AND id < 10000', name, segment);
+	END LOOP;
+	RESET neardup.debug_limit;
+	EXECUTE format('INSERT INTO %1$I SELECT id + 200000, v FROM %1$I WHERE id %% 6 = 1 AND id < 10000', name);
+END $$;
+CREATE FUNCTION found(query text, by_index boolean, search text, debug_limit text, OUT rows bigint, OUT ids text[], OUT places text[]) LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM set_config('enable_seqscan', (NOT by_index)::text, true), set_config('enable_sort', (NOT by_index)::text, true),
+		set_config('enable_indexscan', by_index::text, true), set_config('enable_bitmapscan', 'off', true),
+		set_config('neardup.search', search, true), set_config('neardup.debug_limit', debug_limit, true);
+	-- Rows at the last distance may be any of these.
+	EXECUTE format('WITH q AS MATERIALIZED (%s) SELECT count(*), array_agg(id::text ORDER BY id) FILTER (WHERE d < (SELECT max(d) FROM q)), array_agg(d::text)
+		FROM (SELECT DISTINCT * FROM q ORDER BY d) r', query) INTO rows, ids, places;
+END $$;
+SELECT add_rows(name, segments) FROM (VALUES ('alike_bits', 3), ('alike_texts', 1), ('alike_sets', 3)) t (name, segments);
+SELECT name, row, search, debug_limit, amount, cond, f
+FROM (VALUES ('alike_bits', '<~>', '(SELECT v FROM alike_bits WHERE id = %s)', ARRAY['is_within(v, %s, 3)', 'is_within(v, %s, 64)', 'v <@ ANY (ARRAY[hamming_ball(0::bigint::simhash, 2), hamming_ball(%s, 1)])']),
+		('alike_texts', '<->', '(SELECT v FROM alike_texts WHERE id = %s)', ARRAY['is_similar(v, %s, 0.01)', 'v <@ ANY (ARRAY[near((SELECT v FROM alike_texts WHERE id = 1), 0.6), near(%s, 0.3)])']),
+		('alike_sets', '<->', '(SELECT v FROM alike_sets WHERE id = %s)', ARRAY['is_similar(v, %s, 0.1)', 'v <@ ANY (ARRAY[near((SELECT v FROM alike_sets WHERE id = 1), 0.6), near(%s, 0.3)])'])) t (name, op, centre, conds),
+	unnest('{1,8}'::int[]) row, LATERAL format(centre, row) q, LATERAL unnest(conds || 'true'::text) cond, unnest('{auto,merge,probe,scan}'::text[]) search,
+	unnest('{2,300,2147483647}'::text[]) debug_limit, unnest('{1,40,100000}'::int[]) amount,
+	LATERAL format('SELECT id, v %1$s %2$s AS d FROM %3$I WHERE %4$s ORDER BY 2 LIMIT %5$s', op, q, name, format(cond, q), amount) query,
+	LATERAL found(query, true, search, debug_limit) f
+WHERE NOT (debug_limit = '2' AND amount > 1000) AND f IS DISTINCT FROM found(query, false, search, debug_limit);
+RESET neardup.search;
+RESET neardup.debug_limit;
+DROP TABLE alike_bits, alike_texts, alike_sets;
+DROP FUNCTION alike, add_rows, found;
+
 -- An ordered scan within a distance keeps to it, whatever steps it takes.
 CREATE TABLE steps WITH (autovacuum_enabled = off) AS
 SELECT i AS id, (CASE WHEN i > 400 THEN hashint8extended(i, 1) ELSE (1::bigint << i % 20) - 1 END)::simhash AS sig

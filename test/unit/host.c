@@ -67,6 +67,14 @@ host_random_seed(void)
 	return host_seed;
 }
 
+size_t host_limit_most = SIZE_MAX;
+
+size_t
+host_limit(size_t usual)
+{
+	return Min(usual, host_limit_most);
+}
+
 void
 host_refuse_size(const char *what)
 {

@@ -66,6 +66,13 @@ host_count_steps(size_t *steps, size_t more)
 extern uint64_t host_random_seed(void);
 
 /*
+ * Returns how many elements a bounded list, batch, sample or cache has, usually `usual`.  Tests make
+ * all of them tiny, so that each overflows on small inputs.  Prices keep the usual numbers, and so do
+ * plans.
+ */
+extern size_t host_limit(size_t usual);
+
+/*
  * A temporary file.  It has no name that others see, and the end of the call removes it in any
  * case.  Positions are bytes from its start; a write may begin at its end or before.
  */

@@ -66,7 +66,8 @@ counter_begin(HitCounter *counter, uint32_t numbers, double postings, int c)
 	counter->end = UINT32_MAX;
 	if (c > 1)
 	{
-		counter->bytes = counter_bytes(numbers, postings, c);
+		counter->bytes = Min(counter_bytes(numbers, postings, c),
+							 Max(host_limit(COUNTER_BYTES_MAX), COUNTER_BYTES_MIN));
 		counter->second_bit = numbers > 8 * counter->bytes ? SECOND_BIT : SECOND_BIT_SAME;
 		counter->hits = host_alloc(counter->bytes);
 		memset(counter->hits, 0, counter->bytes);
@@ -235,7 +236,7 @@ counter_add(HitCounter *counter, const uint8_t *code, size_t bytes, uint32_t num
 						 &counter->pending_room))
 		return false;
 	counter->pendings = candidate_trim(counter, counter->pending, before, counter->pendings);
-	if (counter->pendings >= PENDING_MAX)
+	if (counter->pendings >= host_limit(PENDING_MAX))
 		count_pending(counter);
 	return true;
 }

@@ -61,7 +61,7 @@ label_keepers(const Documents *documents, const uint32_t *keeper, uint32_t *labe
 	for (uint32_t i = 0; i < documents->count; i++)
 		label[keeper[documents->first[i]]]++;
 	for (uint32_t row = 0; row < documents->rows; row++)
-		label[row] = label[row] >= LABELLED_MIN ? ++*labels : 0;
+		label[row] = label[row] >= host_limit(LABELLED_MIN) ? ++*labels : 0;
 	return label;
 }
 

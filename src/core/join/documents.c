@@ -405,7 +405,7 @@ begin_records(Documents *documents)
 
 	records->stride = JOIN_STRIDE(k, b) + (options->evidence ? DIGEST_BYTES(options) : 0);
 	limit = DOCUMENT_MEMORY(options) / options->sides / (records->stride + join_bytes(k, b));
-	records->limit = (uint32_t) Max(DOCUMENTS_MIN, Min(limit, NO_DOCUMENT / 2));
+	records->limit = (uint32_t) host_limit(Max(DOCUMENTS_MIN, Min(limit, NO_DOCUMENT / 2)));
 }
 
 /* Adds a row with a signature. */
@@ -504,7 +504,7 @@ documents_begin(const PairOptions *options, bool sets, bool classes)
 	if (classes)
 		documents->class = host_alloc(1);
 	store->secret = host_random_seed();
-	store->limit = DOCUMENT_MEMORY(options) / options->sides / SET_BYTES;
+	store->limit = host_limit(DOCUMENT_MEMORY(options) / options->sides / SET_BYTES);
 	clear_table(documents);
 	return documents;
 }

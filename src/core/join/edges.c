@@ -71,7 +71,7 @@ write_edges(Edges *edges)
 static void
 append(Edges *edges, EdgeArray *array, LongEdge edge)
 {
-	size_t most = Max(edges->most, ROOM_MIN);
+	size_t most = host_limit(Max(edges->most, ROOM_MIN));
 
 	if (edges->ordered.count + edges->others.count == most)
 		write_edges(edges);

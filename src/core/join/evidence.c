@@ -89,7 +89,7 @@ Judge *
 judge_begin(const DocumentList *left, const DocumentList *right, size_t memory)
 {
 	size_t most = Min(KEPT_BYTES, memory / KEPT_SHARE);
-	uint32_t slots = (uint32_t) (most / KEPT_SET_BYTES + 2);
+	uint32_t slots = (uint32_t) host_limit(most / KEPT_SET_BYTES + 2);
 	size_t size = sizeof(Judge) + (slots + 1) * sizeof(KeptSet);
 	Judge *judge = host_alloc(size);
 

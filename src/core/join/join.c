@@ -148,12 +148,13 @@ static void
 find_buckets_of_side(const JoinPass *pass, bool sifted, Sorted *sorted)
 {
 	uint32_t some[BUCKETS_AT_ONCE];
+	uint32_t at_once = host_limit(BUCKETS_AT_ONCE);
 
 	sorted->count = 0;
 	sorted->sifted = sifted;
-	for (uint32_t i = 0; i < sorted->side->documents; i += BUCKETS_AT_ONCE)
+	for (uint32_t i = 0; i < sorted->side->documents; i += at_once)
 	{
-		uint32_t count = Min(sorted->side->documents - i, BUCKETS_AT_ONCE);
+		uint32_t count = Min(sorted->side->documents - i, at_once);
 
 		find_some_buckets(pass, sorted, i, count, sifted ? some : sorted->bucket + i);
 		if (sifted)

@@ -332,7 +332,9 @@ begin_pieces(Spread *spread, double documents)
 		spread->hits = hits_begin(spread->whole, spread->prefixes, memory / SHARE_OF_HITS);
 		memory -= memory / SHARE_OF_HITS;
 	}
-	spread->most = Max(PIECE_MIN, Min(memory / (2 * entry_bytes(spread, documents)), documents));
+	spread->most =
+		host_limit(Max(PIECE_MIN,
+					   (size_t) Min(memory / (2 * entry_bytes(spread, documents)), documents)));
 	for (int side = 0; side < 2; side++)
 		spread->entry[side] = host_alloc(spread->most * spread->stride);
 }

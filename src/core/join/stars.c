@@ -239,7 +239,7 @@ most_edges(const Stars *stars, uint32_t documents)
 	size_t held = EDGE_MEMORY(stars->documents->options) / sizeof(Edge);
 	size_t each = stars->judge != NULL ? CANDIDATES_OF_DOCUMENT : EDGES_OF_DOCUMENT;
 
-	return Max(EDGES_MIN, Min(held, documents * each));
+	return host_limit(Max(EDGES_MIN, Min(held, documents * each)));
 }
 
 /*
@@ -251,6 +251,7 @@ static uint32_t
 find_edges(Stars *stars, const DocumentList *undecided, uint32_t most)
 {
 	size_t waiting = stars->edges;
+	size_t settled = host_limit(SETTLED_MIN);
 	DocumentList list = *undecided;
 
 	list.unjudged = stars->judge != NULL;
@@ -262,11 +263,11 @@ find_edges(Stars *stars, const DocumentList *undecided, uint32_t most)
 			   stars->first[list.doc[list.count - 1]] == stars->first[list.doc[list.count]])
 			list.count++;
 		stars->edges = waiting;
-		stars->limit = most <= SETTLED_MIN ? SIZE_MAX : waiting + most_edges(stars, list.count);
+		stars->limit = most <= settled ? SIZE_MAX : waiting + most_edges(stars, list.count);
 		if (pairs_join(&list, NULL, stars->limit - waiting, take_edge, stars))
 			return list.count;
 		stars->begun = stars->documents->options->stats->join.candidates;
-		list.count = Max(most / 2, SETTLED_MIN);
+		list.count = Max(most / 2, settled);
 	}
 }
 

@@ -177,7 +177,7 @@ begin_edges(Forest *forest)
 	const Documents *documents = forest->clusters->source->documents;
 	size_t held = EDGE_MEMORY(documents->options) / sizeof(Edge);
 
-	forest->room = Max(held, Max((size_t) documents->rows * 2, EDGES_MIN));
+	forest->room = Max(host_limit(Max(held, EDGES_MIN)), (size_t) documents->rows * 2);
 	forest->edge = palloc_extended(forest->room * sizeof(Edge), MCXT_ALLOC_HUGE);
 }
 

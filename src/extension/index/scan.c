@@ -23,6 +23,7 @@ typedef struct NeardupScan
 	bool is_null;       /* the documents in found are NULLs */
 	SearchQuery *query; /* the query of a scan in heap order */
 	int queries;        /* the number of queries, one for each ball */
+	int distance;       /* the distance of the last match of the batches before */
 	uint64 after;       /* the place where the next round begins */
 	Signature origin;   /* the signature from which an ordered scan measures distances */
 	Ordering *ordering; /* the state of an ordered scan, else NULL */
@@ -195,8 +196,8 @@ scan_begin(IndexScanDesc scan, MatchReceiver receiver, void *receiver_state)
 	state->begun = true;
 	state->found = (MatchList){.receiver = receiver,
 							   .receiver_state = receiver_state,
-							   .some = receiver == NULL ? SOME_FIRST : 0,
-							   .places_most = receiver == NULL ? PLACES_MOST : 0};
+							   .some = receiver == NULL ? host_limit(SOME_FIRST) : 0,
+							   .places_most = receiver == NULL ? host_limit(PLACES_MOST) : 0};
 	conditions = scan_conditions(scan);
 	/*
 	 * The index computes the operator's own distances.  But it collects matches ahead, which
@@ -211,6 +212,21 @@ scan_begin(IndexScanDesc scan, MatchReceiver receiver, void *receiver_state)
 	else
 		begin_search(scan, &conditions, NULL);
 	MemoryContextSwitchTo(old_context);
+}
+
+/* Raises an error unless no match of a batch is nearer than the last one before it. */
+static void
+check_order(const IndexScanDesc scan)
+{
+	NeardupScan *state = scan->opaque;
+	const MatchList *found = &state->found;
+
+	if (found->count == 0)
+		return;
+	if (match_distance(found->match[0]) < state->distance)
+		elog(ERROR, "rows of index \"%s\" are out of order",
+			 RelationGetRelationName(scan->indexRelation));
+	state->distance = match_distance(found->match[found->count - 1]);
 }
 
 /* Collects the next matches, as many as memory holds. */
@@ -228,6 +244,7 @@ fetch_batch(IndexScanDesc scan)
 		state->done = index_search(scan->indexRelation, state->query, state->queries, &state->found,
 								   &state->after, NULL, NULL);
 	MemoryContextSwitchTo(old_context);
+	check_order(scan);
 }
 
 /* Sets the distance of a match, as the operator returns it. */
@@ -261,6 +278,30 @@ set_distance(IndexScanDesc scan, int distance)
 	}
 }
 
+/*
+ * Takes the next match of a batch, in which matches ascend.  A TID that VACUUM has let be used again
+ * may have two entries, whose matches are taken once.  Returns 0 if none is left.
+ */
+static uint64
+take_match(const IndexScanDesc scan)
+{
+	NeardupScan *state = scan->opaque;
+	const MatchList *found = &state->found;
+
+	while (state->next < found->count)
+	{
+		uint64 before = state->next == 0 ? 0 : found->match[state->next - 1];
+		uint64 match = found->match[state->next++];
+
+		if (match < before)
+			elog(ERROR, "rows of index \"%s\" are out of order",
+				 RelationGetRelationName(scan->indexRelation));
+		if (match > before)
+			return match;
+	}
+	return 0;
+}
+
 /* amgettuple: returns the next match, and searches for matches first if there are none left. */
 bool
 neardup_gettuple(IndexScanDesc scan, ScanDirection direction)
@@ -272,11 +313,10 @@ neardup_gettuple(IndexScanDesc scan, ScanDirection direction)
 		scan_begin(scan, NULL, NULL);
 	else if (scan->kill_prior_tuple && state->next > 0)
 		note_killed(state);
-	while (state->next >= state->found.count && !state->done)
+	while ((match = take_match(scan)) == 0 && !state->done)
 		fetch_batch(scan);
-	if (state->next >= state->found.count)
+	if (match == 0)
 		return false;
-	match = state->found.match[state->next++];
 	scan->xs_heaptid = match_tid(match);
 	scan->xs_recheck = state->recheck;
 	if (scan->numberOfOrderBys > 0)
@@ -296,7 +336,7 @@ typedef struct BitmapState
 	int64 count;
 } BitmapState;
 
-/* A MatchReceiver.  A search that starts again may add a match twice, which does no harm. */
+/* A MatchReceiver.  A bitmap is a set: a search that starts again may add a match twice. */
 static void
 add_to_bitmap(void *state, const uint64 *match, Size count)
 {

@@ -70,7 +70,7 @@ typedef struct MatchList
 	Size capacity;
 	uint64 after;
 	uint64 ceiling; /* matches from here on were dropped; PG_UINT64_MAX if none were */
-	bool repeats;   /* a match may be in the list twice */
+	Size settled;   /* the first matches, which are sorted and may be found again */
 
 	/*
 	 * If `some` is not 0, a round may end early: when it has found that many matches at the least
@@ -101,6 +101,7 @@ typedef struct MatchList
 extern Size matches_room(void);
 extern void matches_begin_round(MatchList *list, uint64 after, Size limit);
 extern void matches_add(MatchList *list, uint64 match);
+extern void matches_settle(MatchList *list);
 extern bool matches_suffice(MatchList *list, uint32 pages);
 extern int matches_nth_distance(MatchList *list, Size n);
 extern void matches_lower_ceiling(MatchList *list, uint64 ceiling);
@@ -270,6 +271,7 @@ typedef struct Search
 	Relation index;
 	const IndexMeta *meta;
 	const SearchQuery *query;
+	const SearchQuery *earlier; /* queries that were searched for before, to this one */
 	MatchList *found;
 	ReportReceiver receiver; /* the function that takes reports; NULL: none */
 	void *receiver_state;
@@ -282,6 +284,8 @@ typedef struct Search
 	uint32 io_concurrency; /* the pages that are asked for ahead */
 	int64 read_before;     /* pages_read_in() when the search of the segment began */
 	uint32 first_new;      /* stamps from here on began after the search */
+	uint32 looked_at;      /* how many documents of the segment at hand were looked at first */
+	HTAB *compared;        /* documents that were compared, where tests limit lists; or NULL */
 	bool tails_done;       /* both tails have been searched */
 	bool replaced;         /* maintenance has replaced the tail or segment at hand */
 	SetSearch *sets;       /* NULL: the search compares signatures, or only flags */
@@ -291,6 +295,7 @@ typedef struct Search
 
 extern void search_set_stride(Search *s, uint32 stride);
 extern void search_scan_page(Search *s, Buffer buffer, const char *ahead);
+extern void search_compares(Search *s, uint32 stamp, uint64 first, uint32 count);
 extern void search_scan_segment(Search *s, Segment *segment);
 extern void search_candidates(Search *s, Segment *segment, const uint32 *candidate, size_t count);
 extern MatchPlace search_place(const Search *s, Page page, uint32 slot);

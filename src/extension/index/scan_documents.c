@@ -32,6 +32,43 @@ search_place(const Search *s, Page page, uint32 slot)
 	return (MatchPlace){.block = s->block, .stamp = page_info(page)->stamp, .slot = slot};
 }
 
+/* A document: a tail's by its block and slot, a segment's by its number. */
+typedef struct Compared
+{
+	uint64 number;
+	uint64 stamp; /* the stamp of the tail or segment */
+} Compared;
+
+/*
+ * Where tests limit lists, raises an error if a search compares a document of a tail or segment
+ * twice.
+ */
+void
+search_compares(Search *s, uint32 stamp, uint64 first, uint32 count)
+{
+	if (neardup_limit == INT_MAX)
+		return;
+	if (s->compared == NULL)
+	{
+		HASHCTL control = {.keysize = sizeof(Compared),
+						   .entrysize = sizeof(Compared),
+						   .hcxt = CurrentMemoryContext};
+
+		s->compared =
+			hash_create("neardup compared", 256, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	}
+	for (uint32 i = 0; i < count; i++)
+	{
+		Compared key = {.number = first + i, .stamp = stamp};
+		bool found;
+
+		hash_search(s->compared, &key, HASH_ENTER, &found);
+		if (found)
+			elog(ERROR, "a search has compared document " UINT64_FORMAT " of %u twice", key.number,
+				 stamp);
+	}
+}
+
 /* Returns the greatest distance of matches that the list may still keep. */
 static int
 distance_wanted(const Search *s)
@@ -41,17 +78,21 @@ distance_wanted(const Search *s)
 	return Min(s->query->radius, match_distance(s->found->ceiling));
 }
 
-/* Adds a document within the radius. */
+/* Adds a document within the radius, unless an earlier query has found it. */
 static void
 match_document(Search *s, Page page, uint32 slot, int distance)
 {
 	const Signature *origin = s->query->origin;
+	const uint8_t *symbols = page_symbols(page, s->stride, slot);
 	ItemPointerData tid = tid_of_heap(page_tid(page, slot));
 
+	for (const SearchQuery *query = s->earlier; query < s->query; query++)
+		if (symbol_distance(query->centre.symbols, symbols, s->k, s->b) <= query->radius)
+			return;
 	if (origin != NULL)
 		distance = signature_is_empty(origin) ?
 			s->k :
-			symbol_distance(origin->symbols, page_symbols(page, s->stride, slot), s->k, s->b);
+			symbol_distance(origin->symbols, symbols, s->k, s->b);
 	search_add_match(s, &tid, distance, search_place(s, page, slot));
 }
 
@@ -155,7 +196,8 @@ search_scan_page(Search *s, Buffer buffer, const char *ahead)
 {
 	Page page = begin_page(s, buffer);
 	int count = page_info(page)->count;
-	int at_once = Min(TYPEALIGN(SCANNED_EIGHT, Max(SCANNED_BYTES / s->stride, 1)), SCANNED_AT_ONCE);
+	int at_once = host_limit(Min(TYPEALIGN(SCANNED_EIGHT, Max(SCANNED_BYTES / s->stride, 1)),
+								 SCANNED_AT_ONCE));
 
 	if (s->query->flag_mask != 0)
 	{
@@ -227,14 +269,14 @@ end_page(Search *s, Segment *segment, Buffer buffer, Size pages)
 	return s->replaced || matches_suffice(s->found, (uint32) pages);
 }
 
-/* Scans a segment.  Once a page had to be read in, prefetches the pages that come next. */
+/* Scans a segment, but for what was looked at. */
 void
 search_scan_segment(Search *s, Segment *segment)
 {
-	search_scan_pages(s, segment, 0, segment->root.document_pages);
+	search_scan_pages(s, segment, s->looked_at / s->per_page, segment->root.document_pages);
 }
 
-/* Scans some pages of a segment. */
+/* Scans some pages of a segment.  Once one had to be read in, prefetches those that come next. */
 void
 search_scan_pages(Search *s, Segment *segment, uint32 first, uint32 pages)
 {
@@ -253,6 +295,8 @@ search_scan_pages(Search *s, Segment *segment, uint32 first, uint32 pages)
 			return;
 		if (p + 1 < pages)
 			ahead = find_ahead(segment, p + 1);
+		search_compares(s, s->report->stamp, (uint64) p * s->per_page,
+						page_info(BufferGetPage(buffer))->count);
 		search_scan_page(s, buffer, ahead);
 		if (end_page(s, segment, buffer, pages - p - 1))
 			return;
@@ -325,7 +369,10 @@ match_candidate(Search *s, Page page, uint32 slot)
 /* To compare this number of candidates takes about as long as to find and read a page. */
 #define CANDIDATES_AS_PAGE 32
 
-/* Finds the matches among candidates, which ascend, so that each page is visited once. */
+/*
+ * Finds the matches among candidates, which ascend, so that each page is visited once, but for what
+ * was looked at.
+ */
 void
 search_candidates(Search *s, Segment *segment, const uint32 *candidate, size_t count)
 {
@@ -334,6 +381,11 @@ search_candidates(Search *s, Segment *segment, const uint32 *candidate, size_t c
 	size_t asked = 1;
 	size_t i = 0;
 
+	while (count > 0 && candidate[0] < s->looked_at)
+	{
+		candidate++;
+		count--;
+	}
 	for (size_t first = 0; first < Min(count, ahead); first++)
 		prefetch_document(s, segment, candidate[first], &on);
 	while (i < count)
@@ -363,6 +415,7 @@ search_candidates(Search *s, Segment *segment, const uint32 *candidate, size_t c
 				prefetch_document(s, segment, candidate[i + ahead], &on);
 			if (slot >= page_info(page)->count)
 				page_corrupt(s->index, s->block, "posting of a document that does not exist");
+			search_compares(s, s->report->stamp, candidate[i], 1);
 			match_candidate(s, page, slot);
 		}
 		if (end_page(s, segment, buffer, (count - i) / CANDIDATES_AS_PAGE))

@@ -26,6 +26,13 @@ matches_room(void)
 	return Min(Max(by_memory, MATCHES_MIN), MATCHES_MAX);
 }
 
+/* Returns how many matches a list keeps at most. */
+static Size
+room(void)
+{
+	return host_limit(matches_room());
+}
+
 /*
  * Empties the list and begins a round, which keeps the least matches greater than
  * `after`: at most as many as half of work_mem holds, and at most `limit` unless that is 0.
@@ -33,13 +40,11 @@ matches_room(void)
 void
 matches_begin_round(MatchList *list, uint64 after, Size limit)
 {
-	Size by_memory = matches_room();
-
 	list->count = 0;
-	list->capacity = limit > 0 ? Min(limit, by_memory) : by_memory;
+	list->capacity = limit > 0 ? Min(host_limit(limit), room()) : room();
 	list->after = after;
 	list->ceiling = PG_UINT64_MAX;
-	list->repeats = false;
+	list->settled = 0;
 	list->least = MATCH_LAST(match_distance(after + 1));
 	list->nearest = 0;
 	list->ended = false;
@@ -109,15 +114,22 @@ select_least(uint64 *x, Size n, Size k)
 	sort(x, n);
 }
 
-static void
-remove_repeats(MatchList *list)
+/* Returns whether a sorted array has a match. */
+static bool
+has(const uint64 *x, Size n, uint64 match)
 {
-	Size kept = 0;
+	Size low = 0;
 
-	for (Size i = 0; i < list->count; i++)
-		if (kept == 0 || list->match[kept - 1] != list->match[i])
-			list->match[kept++] = list->match[i];
-	list->count = kept;
+	for (Size high = n; low < high;)
+	{
+		Size middle = low + (high - low) / 2;
+
+		if (x[middle] < match)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < n && x[low] == match;
 }
 
 /* ---- Rounds ------------------------------------------------------------- */
@@ -126,7 +138,18 @@ static void
 pass_on(MatchList *list)
 {
 	list->receiver(list->receiver_state, list->match, list->count);
-	list->count = 0;
+	list->count = list->settled = 0;
+}
+
+/*
+ * Sorts the matches.  From now on, the search may find them again: it starts again, since maintenance
+ * has put their documents elsewhere.  Receivers take a match more than once.
+ */
+void
+matches_settle(MatchList *list)
+{
+	sort(list->match, list->count);
+	list->settled = list->count;
 }
 
 /* Drops the matches from some ceiling on, but leaves what the round has after its beginning. */
@@ -147,50 +170,24 @@ matches_lower_ceiling(MatchList *list, uint64 ceiling)
 			list->match[kept++] = list->match[i];
 		}
 	list->count = kept;
+	if (list->settled > 0)
+		matches_settle(list);
 }
 
-/*
- * Keeps the smaller half, unless removing repeats has left no more.  The next round finds the
- * match at the ceiling.
- */
+/* Keeps the smaller half.  The next round finds the match at the ceiling. */
 static void
 drop_greater_half(MatchList *list)
 {
-	if (list->repeats)
-	{
-		sort(list->match, list->count);
-		remove_repeats(list);
-		if (list->count <= list->capacity / 2)
-			return;
-	}
 	select_least(list->match, list->count, list->count / 2);
 	matches_lower_ceiling(list, list->match[list->count / 2]);
 }
 
-/* Returns whether a round that has ended early has returned a match. */
-static bool
-is_given(const MatchList *list, uint64 match)
-{
-	Size low = 0;
-	Size high = list->givens;
-
-	while (low < high)
-	{
-		Size middle = low + (high - low) / 2;
-
-		if (list->given[middle] < match)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < list->givens && list->given[low] == match;
-}
-
-/* Adds a match, unless it is out of the round's range or was returned. */
+/* Adds a match, unless it is out of the round's range, was returned, or is there. */
 void
 matches_add(MatchList *list, uint64 match)
 {
-	if (match <= list->after || match >= list->ceiling || is_given(list, match))
+	if (match <= list->after || match >= list->ceiling || has(list->given, list->givens, match) ||
+		has(list->match, list->settled, match))
 		return;
 	if (list->count >= list->capacity)
 	{
@@ -219,7 +216,7 @@ matches_add(MatchList *list, uint64 match)
 bool
 matches_suffice(MatchList *list, uint32 pages)
 {
-	if (list->some > 0 && list->nearest >= list->some && pages > PAGES_SPARED)
+	if (list->some > 0 && list->nearest >= list->some && pages > host_limit(PAGES_SPARED))
 		list->ended = true;
 	return list->ended;
 }
@@ -228,15 +225,29 @@ matches_suffice(MatchList *list, uint32 pages)
 int
 matches_nth_distance(MatchList *list, Size n)
 {
+	int distance;
+
 	if (list->count < n)
 		return PG_INT32_MAX;
 	select_least(list->match, list->count, n - 1);
-	return match_distance(list->match[n - 1]);
+	distance = match_distance(list->match[n - 1]);
+	if (list->settled > 0)
+		matches_settle(list);
+	return distance;
 }
 
 /* The next round that may end early looks for this many times more, or for all if those do not fit. */
 #define SOME_GROWTH 32
 #define GIVEN_PART 8
+
+/* Raises an error if a match was returned before: matches_add() lets none in. */
+static void
+check_given(const MatchList *list)
+{
+	for (Size i = 0; list->givens > 0 && i < list->count; i++)
+		if (has(list->given, list->givens, list->match[i]))
+			elog(ERROR, "a search has found a row that it has returned");
+}
 
 /* Remembers the matches of a round that has ended early, which are sorted. */
 static void
@@ -248,13 +259,13 @@ remember_given(MatchList *list)
 	list->givens += list->count;
 	sort(list->given, list->givens);
 	list->some *= SOME_GROWTH;
-	if (list->some > matches_room() / GIVEN_PART)
+	if (list->some > room() / GIVEN_PART)
 		list->some = 0;
 }
 
 /*
- * Ends the round: sorts the matches and removes repeats, or passes them on.  Returns
- * true if these are all matches greater than *after, else sets *after for the next round.
+ * Ends the round: sorts the matches, or passes them on.  Returns true if these are all matches
+ * greater than *after, else sets *after for the next round.
  */
 bool
 matches_end_round(MatchList *list, uint64 *after)
@@ -265,8 +276,7 @@ matches_end_round(MatchList *list, uint64 *after)
 		matches_lower_ceiling(list, list->least + 1);
 	if (list->count > 1)
 		sort(list->match, list->count);
-	if (list->repeats)
-		remove_repeats(list);
+	check_given(list);
 	if (list->ended)
 	{
 		remember_given(list);

@@ -119,8 +119,8 @@ ordering_begin(Relation index, const Signature *centre, int limit, const KeyFilt
 	o->limited = limit >= 0;
 	o->limit = limit >= 0 ? limit : o->farthest;
 	o->reached = o->wanted = -1;
-	o->far_limit = FAR_LIMIT_FIRST;
-	o->near_limit = NEAR_LIMIT_FIRST;
+	o->far_limit = host_limit(FAR_LIMIT_FIRST);
+	o->near_limit = host_limit(NEAR_LIMIT_FIRST);
 	return o;
 }
 

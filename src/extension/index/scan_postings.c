@@ -23,7 +23,7 @@
 size_t
 candidates_room(void)
 {
-	return Max((Size) work_mem * 1024 / 2 / CANDIDATE_BYTES, CANDIDATES_MIN);
+	return host_limit(Max((Size) work_mem * 1024 / 2 / CANDIDATE_BYTES, CANDIDATES_MIN));
 }
 
 /*
@@ -42,7 +42,7 @@ static void
 note_limits(PostingReader *r)
 {
 	if (r->chooser != NULL)
-		r->too_many = r->chooser->used > (Size) work_mem * 1024 / 2 / CHOICE_BYTES;
+		r->too_many = r->chooser->used > host_limit((Size) work_mem * 1024 / 2 / CHOICE_BYTES);
 	else
 		r->too_many = r->counter.candidates > r->candidates_max;
 	r->too_long = r->postings > r->postings_max;

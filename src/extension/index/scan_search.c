@@ -99,20 +99,17 @@ looks_first(const Search *s, const Segment *segment)
 }
 
 /*
- * Looks at a page of a segment where many documents are alike, if some matches may be enough;
- * returns whether they are.
+ * Looks at the first page of a segment where many documents are alike, if some matches may be enough;
+ * returns whether they are.  If not, what follows leaves out the documents of that page.
  */
 static bool
 look_at_page(Search *s, Segment *segment)
 {
-	Size before = s->found->count;
-
 	if (s->found->some == 0)
 		return false;
 	search_scan_pages(s, segment, 0, 1);
-	if (s->found->count > before)
-		s->found->repeats = true;
-	return matches_suffice(s->found, segment->root.document_pages - 1);
+	s->looked_at = s->per_page;
+	return segment->replaced || matches_suffice(s->found, segment->root.document_pages - 1);
 }
 
 /*
@@ -198,6 +195,7 @@ search_segment(Search *s, Segment *segment)
 
 	s->read_before = pages_read_in();
 	search_set_stride(s, segment->root.stride);
+	s->looked_at = 0;
 	if (timed)
 		INSTR_TIME_SET_CURRENT(start);
 	if (s->sets != NULL)
@@ -250,7 +248,10 @@ search_visit_tail_page(void *state, Buffer buffer)
 {
 	Search *s = state;
 
-	s->report->documents += page_info(BufferGetPage(buffer))->count;
+	const PageInfo *info = page_info(BufferGetPage(buffer));
+
+	s->report->documents += info->count;
+	search_compares(s, info->stamp, (uint64) BufferGetBlockNumber(buffer) << 16, info->count);
 	search_scan_page(s, buffer, NULL);
 }
 
@@ -344,8 +345,7 @@ search_listed(Search *s)
 }
 
 /*
- * Begins to search by a copy of the metapage.  Matches in replaced segments stay.  The
- * search may find them again in the segment that replaced theirs; the list removes repeats.
+ * Begins to search by a copy of the metapage.
  */
 static void
 use_meta(Search *s, IndexMeta *meta)
@@ -369,10 +369,13 @@ use_meta(Search *s, IndexMeta *meta)
 	memset(s->report, 0, sizeof(SearchReport));
 }
 
-/* Searches for what matches a query, and adds it to `found`. */
+/*
+ * Searches for what matches a query and none of the `earlier` ones before it in an array, and adds it
+ * to `found`.  Matches in replaced segments stay when the search starts again.
+ */
 static void
-search_query(Relation index, const SearchQuery *query, MatchList *found, ReportReceiver receiver,
-			 void *state)
+search_query(Relation index, const SearchQuery *earlier, const SearchQuery *query, MatchList *found,
+			 ReportReceiver receiver, void *state)
 {
 	Search s;
 	SetSearch sets;
@@ -382,6 +385,7 @@ search_query(Relation index, const SearchQuery *query, MatchList *found, ReportR
 	memset(&s, 0, offsetof(Search, done));
 	s.index = index;
 	s.query = query;
+	s.earlier = earlier;
 	s.found = found;
 	s.receiver = receiver;
 	s.receiver_state = state;
@@ -399,13 +403,16 @@ search_query(Relation index, const SearchQuery *query, MatchList *found, ReportR
 			search_listed(&s);
 		pfree(meta);
 		if (s.replaced)
+		{
+			matches_settle(found);
 			ereport(DEBUG1,
 					(errmsg_internal("search of index \"%s\" starts again",
 									 RelationGetRelationName(index))));
-		found->repeats |= s.replaced;
+		}
 	} while (s.replaced);
 	if (s.sets != NULL)
 		sets_end(s.sets);
+	hash_destroy(s.compared);
 }
 
 /*
@@ -418,8 +425,7 @@ index_search(Relation index, const SearchQuery *query, int queries, MatchList *f
 			 ReportReceiver receiver, void *state)
 {
 	matches_begin_round(found, *after, query->limit);
-	found->repeats = queries > 1;
 	for (int i = 0; i < queries && !found->ended; i++)
-		search_query(index, &query[i], found, receiver, state);
+		search_query(index, query, &query[i], found, receiver, state);
 	return matches_end_round(found, after);
 }

@@ -124,7 +124,22 @@ distance_of_sets(double resemblance)
 	return (int) Min((1 - resemblance) * SET_DISTANCES, SET_DISTANCE_MAX - 1);
 }
 
-/* Compares a document that was noted, and adds it if it matches. */
+/* Returns whether an earlier query has found a set. */
+static bool
+is_found(Search *s, const ElementSource *source, const SetRecord *record)
+{
+	bool found = false;
+
+	for (const SearchQuery *query = s->earlier; query < s->query && !found && !s->replaced; query++)
+	{
+		uint64 needed = set_overlap(query->set, record->count);
+
+		found = count_shared(s, source, query->set, record, needed) >= needed;
+	}
+	return found;
+}
+
+/* Compares a document that was noted, and adds it if it matches and no earlier query has found it. */
 static void
 compare_noted(Search *s, const ElementSource *source, const NotedSet *noted)
 {
@@ -138,7 +153,7 @@ compare_noted(Search *s, const ElementSource *source, const NotedSet *noted)
 	if (match_of(s->query->nearest, &noted->tid) >= s->found->ceiling)
 		return;
 	shared = count_shared(s, source, query, &noted->record, needed);
-	if (s->replaced || shared < needed)
+	if (s->replaced || shared < needed || is_found(s, source, &noted->record) || s->replaced)
 		return;
 	if (origin != NULL)
 		shared = count_shared(s, source, origin, &noted->record, 0);

@@ -28,8 +28,8 @@ tail_times(const IndexMeta *meta, uint32 pages, uint32 elements)
 {
 	uint32 limit = TAIL_DOCUMENTS / documents_per_page(meta_stride(meta));
 
-	limit = Min(limit, TAIL_BYTES / BLCKSZ) + 1;
-	return Max(pages / limit, elements / (TAIL_ELEMENT_BYTES / BLCKSZ));
+	limit = host_limit(Min(limit, TAIL_BYTES / BLCKSZ) + 1);
+	return Max(pages / limit, elements / host_limit(TAIL_ELEMENT_BYTES / BLCKSZ));
 }
 
 /* Returns whether the tail is to be sealed. */

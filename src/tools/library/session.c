@@ -166,6 +166,13 @@ host_random_seed(void)
 	return seed;
 }
 
+/* Returns the usual number of elements of a bounded list. */
+size_t
+host_limit(size_t usual)
+{
+	return usual;
+}
+
 /* Fails because something is too large. */
 void
 host_refuse_size(const char *what)
