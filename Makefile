@@ -28,7 +28,7 @@ MODULE_big = neardup
 OBJS = $(patsubst %.c,%.o,$(call sources,src/core/*/*.c src/extension/*.c src/extension/*/*.c))
 DATA_built = sql/neardup--$(EXTVERSION).sql sql/neardup_study--$(EXTVERSION).sql
 DATA = $(call sources,sql/neardup*--*--*.sql sql/scripts/*.sql)
-EXTRA_CLEAN = $(DATA_built) .build-flags build
+EXTRA_CLEAN = $(DATA_built) .build-flags build $(OBJS:.o=.d)
 
 # xxHash is a header that is compiled in.
 PKG_CONFIG ?= pkg-config
@@ -57,9 +57,15 @@ $(shell mkdir -p sql $(dir $(OBJS)))
 # Plain C has loops that are worth vectorising.
 src/core/%.o: CFLAGS += -O3
 
-# Objects depend on the headers, the compiler flags and the version of PostgreSQL.
-BUILD_FLAGS = $(shell $(PG_CONFIG) --version) $(CC) $(CFLAGS)
-$(OBJS) $(OBJS:.o=.bc): $(call sources,src/*/*.h src/*/*/*.h) .build-flags
+# Objects depend on the compiler flags, the version of PostgreSQL, and those of our headers that they
+# include, which the compiler writes down.  An object and its bitcode include the same ones.
+FLAGS_AND_HEADERS = $(subst -I$(includedir_server),-isystem $(includedir_server),$(subst \
+	-I$(includedir_internal),-isystem $(includedir_internal),$(CPPFLAGS))) -MMD -MP -MT '$*.o $*.bc' -MF $*.d
+%.o: %.c
+	$(CC) $(CFLAGS) $(FLAGS_AND_HEADERS) -c -o $@ $<
+-include $(wildcard $(OBJS:.o=.d))
+BUILD_FLAGS = $(shell $(PG_CONFIG) --version) $(CC) $(CFLAGS) -MMD
+$(OBJS) $(OBJS:.o=.bc): .build-flags
 .build-flags: FORCE
 	@echo '$(BUILD_FLAGS)' | cmp -s - $@ || echo '$(BUILD_FLAGS)' > $@
 

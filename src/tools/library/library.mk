@@ -42,14 +42,17 @@ all: $(SHARED) $(OUT)/libneardup.a $(OUT)/neardup.pc $(if $(COMMAND_OBJECTS),$(O
 
 $(CORE_OBJECTS): OPTIMISE = $(CORE_CFLAGS)
 $(COMMAND_OBJECTS): BASE_FLAGS += $(COMMAND_FLAGS)
-$(OUT)/%.o: %.c $(wildcard src/core/*/*.h src/tools/*/*.h) META.json src/tools/library/library.mk
+$(OUT)/%.o: %.c META.json src/tools/library/library.mk
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) $(OPTIMISE) $(WARNINGS) -std=gnu11 $(BASE_FLAGS) -c $< -o $@
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(OPTIMISE) $(WARNINGS) -std=gnu11 $(BASE_FLAGS) -MMD -MP -c $< -o $@
 
 # Without exceptions, which C would not catch.
-$(OUT)/%.o: %.cpp $(wildcard src/core/*/*.h src/tools/*/*.h) META.json src/tools/library/library.mk
+$(OUT)/%.o: %.cpp META.json src/tools/library/library.mk
 	@mkdir -p $(@D)
-	$(CXX) $(CPPFLAGS) $(CXXFLAGS) $(filter-out -Wdeclaration-after-statement,$(WARNINGS)) -std=gnu++17 -fno-exceptions -fno-rtti $(BASE_FLAGS) -c $< -o $@
+	$(CXX) $(CPPFLAGS) $(CXXFLAGS) $(filter-out -Wdeclaration-after-statement,$(WARNINGS)) -std=gnu++17 -fno-exceptions -fno-rtti $(BASE_FLAGS) -MMD -MP -c $< -o $@
+
+# The headers that objects include, which the compiler has written down.
+-include $(wildcard $(OBJECTS:.o=.d) $(COMMAND_OBJECTS:.o=.d))
 
 $(SHARED): $(OBJECTS)
 	$(CC) $(CFLAGS) $(LDFLAGS) -shared -pthread -Wl,-soname,$(SONAME) $^ $(LIBS) -o $@
