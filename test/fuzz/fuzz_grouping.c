@@ -179,6 +179,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int b;
 	int h;
 
+	limit_lists(size);
 	if (option & 16)
 	{
 		check_code(&in, 1 + (uint32_t) (take_number(&in, 4) % (UINT32_C(1) << 31)));

@@ -84,6 +84,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	Documents x;
 	Documents y;
 
+	limit_lists(size);
 	take_shape(&in, 160, &join.k, &join.b);
 	join.h = take_range(&in, 0, option & 2 ? join.k : 8);
 	join.stride = JOIN_STRIDE(join.k, join.b) + (option & 4 ? 8 : 0);

@@ -231,6 +231,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint32_t cut = take_byte(&in) % count;
 	Bag bags[BAGS_MAX];
 
+	limit_lists(size);
 	for (uint32_t i = 0; i < count; i++)
 		bags[i] = take_bag(&in);
 	check_algebra(&bags[0], &bags[1], threshold);
