@@ -1,4 +1,5 @@
-"""Answers questions for test/t/055_doors.pl by the package: a line each, of a file to write and what test/library/doors.c has."""
+"""Answers questions for test/t/055_doors.pl by the package: a line each, of a file to write and what test/library/doors.c has;
+a measure may also have p, for pairs in parts."""
 
 import sys
 
@@ -55,10 +56,12 @@ def lines(line, values):
         return neardup.Values.of(values[start:end]).decided_by(sets[start:end]) if by_sets else values[start:end]
 
     options |= {"multiset": "m" in line["measure"], "containment": "c" in line["measure"]}
+    parts = [{"part": (3, a, b)} for b in range(3) for a in range(b + 1)] if "p" in line["measure"] else [{}]
     if question == "pairs":
-        yield from ((a + 1, b + 1, s) for a, b, s in neardup.pairs(part(0), threshold, **options))
+        yield from ((a + 1, b + 1, s) for some in parts for a, b, s in neardup.pairs(part(0), threshold, **options, **some))
     elif question == "pairs_against":
-        yield from ((a + 1, b + split + 1, s) for a, b, s in neardup.pairs(part(0, split), threshold, against=part(split), **options))
+        parts = [some for some in parts if not some or some["part"][1] == some["part"][2]]
+        yield from ((a + 1, b + split + 1, s) for some in parts for a, b, s in neardup.pairs(part(0, split), threshold, against=part(split), **options, **some))
     elif question in ("stars", "nearest"):
         keepers, similarities = neardup.clusters(part(0), threshold, nearest=question == "nearest", **options)
         sizes = [0] * len(values)

@@ -97,6 +97,12 @@ SELECT c, p.* FROM unnest('{0.6,0.8}'::float8[]) c,
 	neardup_pairs('SELECT * FROM contained WHERE id < 3', 0.5, contained => c, against => 'SELECT * FROM contained WHERE id > 2') p ORDER BY 1, 2, 3;
 SELECT c, p.* FROM unnest('{0.6,0.8}'::float8[]) c, neardup_clusters('SELECT * FROM contained', 0.5, contained => c) p ORDER BY 1, 2;
 SELECT * FROM neardup_clusters('SELECT * FROM contained ORDER BY id DESC', 0.5, contained => 0.7);
+-- 5 and 6 are equal to 1 and 2: of each two rows, the later one counts, whichever document was first.
+INSERT INTO contained SELECT id + 4, sig, s FROM contained WHERE id < 3;
+SELECT i, p.* FROM unnest('{1,2}'::int[]) i, neardup_pairs(format('SELECT * FROM contained WHERE id IN (%s, 2, 5, 6) ORDER BY id', i), 0.5, equal => 'all', contained => 0.9) p ORDER BY 1, 2, 3;
+-- 4 is equal to 2, which joins 1, and nearest to 3, which comes between.
+SELECT * FROM neardup_clusters($$SELECT id, to_minhash(s), s, 1 AS k FROM (VALUES (1, to_shingles('{1,2,3,9}'::bigint[])), (2, to_shingles('{1,2,3,4}'::bigint[])),
+	(3, to_shingles('{1,2,3,4,5,6,7,8}'::bigint[])), (4, to_shingles('{1,2,3,4}'::bigint[]))) v (id, s) ORDER BY id$$, 0.3, contained => 0.7, nearest => true, within => '{k}');
 
 -- Queries without pairs.
 SELECT * FROM neardup_pairs('SELECT id, sig FROM docs WHERE false', 0.5);

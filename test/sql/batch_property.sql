@@ -222,6 +222,15 @@ CREATE TEMP TABLE got AS SELECT * FROM neardup_pairs('SELECT * FROM coarse ORDER
 SELECT (SELECT count(*) FROM expected) > 100 AS some, count(*) AS differ
 FROM ((TABLE expected EXCEPT ALL TABLE got) UNION ALL (TABLE got EXCEPT ALL TABLE expected)) d;
 DROP TABLE expected, got;
+-- By the share of the later of two rows, between whose equals others lie that contain them.
+DELETE FROM coarse WHERE id > 700;
+INSERT INTO coarse SELECT id + n * 700, sig, CASE n WHEN 1 THEN s | to_shingles('{-1,-2,-3,-4}'::bigint[]) ELSE s END FROM coarse, generate_series(1, 2) n;
+CREATE TEMP TABLE expected AS SELECT a.id::bigint AS a, b.id::bigint AS b, containment(b.s, a.s) AS similarity
+	FROM coarse a JOIN coarse b ON is_contained(b.s, a.s, 0.95) AND a.id < b.id;
+CREATE TEMP TABLE got AS SELECT * FROM neardup_pairs('SELECT * FROM coarse ORDER BY id', 0.5, equal => 'all', contained => 0.95);
+SELECT (SELECT count(*) FROM expected) > 100 AS some, count(*) AS differ
+FROM ((TABLE expected EXCEPT ALL TABLE got) UNION ALL (TABLE got EXCEPT ALL TABLE expected)) d;
+DROP TABLE expected, got;
 CREATE TEMP TABLE pieces AS SELECT * FROM neardup_clusters('SELECT id, sig FROM docs ORDER BY id', 0.7);
 CREATE TEMP TABLE nearest AS SELECT * FROM neardup_clusters('SELECT id, sig FROM docs ORDER BY id', 0.7, nearest => true);
 SET maintenance_work_mem = '64MB';

@@ -43,6 +43,9 @@ SELECT a, b, p.similarity = similarity(x.s, y.s) AS exact FROM neardup_pairs('SE
 	JOIN docs x ON x.id = a JOIN docs y ON y.id = b ORDER BY 1, 2;
 SELECT p.*, m, measure FROM unnest('{f,t}'::boolean[]) m, unnest('{resemblance,containment}'::text[]) measure,
 	neardup_pairs($$SELECT * FROM (VALUES (1, to_shingles('{1,1,2,3}'::bigint[])), (2, to_shingles('{1,1,4,5,6,7}'::bigint[]))) v$$, 0.9, m, measure => measure, verdicts => judge('1 = 2')) p ORDER BY m, measure;
+-- Of a share, the row that comes later in the query counts.
+SELECT n, p.* FROM unnest('{1,-1}'::int[]) n, neardup_pairs(format($$SELECT id, to_minhash(s), s FROM (VALUES (1, to_shingles('{1,2,3,4}'::bigint[])), (2, to_shingles('{1,2,3}'::bigint[]))) v (id, s)
+	ORDER BY id * %s$$, n), 0.5, contained => 0.9, verdicts => judge('1 = 2')) p;
 
 \echo Stars
 SELECT * FROM neardup_clusters(:rows, 0.65);

@@ -22,10 +22,9 @@ my @CONTAINED = map { "contained_$_" } @QUESTIONS;
 # With this threshold all pairs of small inputs are looked at.
 my $LOW = 0.01;
 
-# What only the server answers.
+# What only the server answers, if inputs are small the latter, too.
 my @MORE = qw(all_pairs all_against components);
-my @WITHIN = map { "within_$_" } qw(pairs stars nearest components);
-my @JUDGED = map { "judged_$_" } qw(pairs stars nearest components);
+my @OF_SMALL = map { ("within_$_", "judged_$_") } qw(pairs stars nearest components);
 
 my @inputs = inputs(200,
 	[ 'minhash(1001, 1) of word 1', 4000, 'families', 0.5 ], [ 'minhash(64, 8) of word 1', 400, 'giant', 0.8 ], [ 'simhash(512) of word 1', 4000, 'copies', 0.8 ],
@@ -146,13 +145,14 @@ sub decided
 	return $input->{sets} ? (@DECIDED, $input->{small} ? @CONTAINED : ()) : ();
 }
 
-# Returns the questions for the server.
+# Returns the questions for the server.  A measure that depends on an order has no components.
 sub questions_of
 {
 	my ($input) = @_;
-	my @more = (@MORE, $input->{small} ? @WITHIN : (), $input->{small} && $input->{measure} !~ /c/ ? @JUDGED : ());
+	my @more = (@MORE, $input->{small} ? @OF_SMALL : ());
 
-	return @QUESTIONS, decided($input), grep { !/components/ || $input->{measure} !~ /c/ } @more;
+	push @more, map { my $more = $_; map { "${_}_$more" } qw(decided contained) } @more if $input->{sets} && $input->{small};
+	return @QUESTIONS, decided($input), grep { !/components/ || !/contained/ && $input->{measure} !~ /c/ } @more;
 }
 
 # Has the server answer the questions in some memory, with up to a number of workers; returns the messages.
@@ -228,14 +228,15 @@ sub test_spill_of_command
 	ok($little eq $plenty, 'pairs of 60,000 records in 12 MB') or note(substr $little, 0, 200);
 }
 
-# Returns the questions, as doors.py and doors.c read them.
+# Returns the questions, as doors.py and doors.c read them.  Pairs are found in parts if the door's name says so.
 sub requests
 {
 	my ($input, $door, $memory, $jobs) = @_;
 	my $number = $input->{number};
+	my $parts = $door =~ /parts/ ? 'p' : '';
 
-	return map { join("\t", "$number-$_-$door", $_, $input->{threshold}, $input->{split}, "-$input->{measure}", $jobs, $memory, $input->{kind}, "$number.values", $input->{sets} ? "$number.sets" : "$number.values",
-			$input->{python} // '', "$number.texts", $input->{lexicon} ? "$number.lexicon" : '') . "\n" } @QUESTIONS, decided($input);
+	return map { join("\t", "$number-$_-$door", $_, $input->{threshold}, $input->{split}, "-$input->{measure}$parts", $jobs, $memory, $input->{kind}, "$number.values", $input->{sets} ? "$number.sets" : "$number.values",
+			$input->{python} // '', "$number.texts", $input->{lexicon} ? "$number.lexicon" : '') . "\n" } grep { /pairs/ || !$parts } @QUESTIONS, decided($input);
 }
 
 my %programs = (
@@ -261,66 +262,57 @@ sub ask_program
 
 # ---- The definition ------------------------------------------------------------
 
-# Writes the similarity of every pair, and the sizes of sets.
+# Writes the similarity of every pair.  In clusters by containment the keeper is as large or larger.
 sub similarities_sql
 {
 	my ($input) = @_;
 	my ($number, $measure, $signature) = (@{$input}{qw(number measure)}, $input->{kind} != 3);
 	my $similarity = { '' => 'similarity', m => 'weighted_jaccard', c => 'contained', mc => 'contained_multiset' }->{$measure};
 	my $equal = $signature ? 'a.sig <~> b.sig = 0' : ($measure =~ /m/ ? 'weighted_jaccard' : 'similarity') . '(a.sig, b.sig) = 1';
-	my $size = $measure eq 'c' ? 'cardinality(sig)' : $measure eq 'mc' ? 'shingle_total(sig)' : '0';
-
+	my $size = { c => 'cardinality', mc => 'shingle_total' }->{$measure};
+	my ($joins, $back) = map { $size ? "CASE WHEN $size($_->[0].sig) <= $size($_->[1].sig) THEN 1 ELSE -1 END * $similarity(a.sig, b.sig)" : "$similarity(a.sig, b.sig)" } [qw(b a)], [qw(a b)];
 	my $all = "FROM docs$number a JOIN docs$number b ON a.id <= b.id ORDER BY 1, 2";
 	my $share = $input->{lexicon} ? 'share_in' : 'containment';
-	my %of_sets = $input->{sets} ? (resemblances => ($input->{lexicon} ? 'weighted_jaccard' : 'similarity') . '(a.sets, b.sets)',
-		shares => "$share(b.sets, a.sets)", either => "greatest($share(a.sets, b.sets), $share(b.sets, a.sets))") : ();
+	my $same = 'similarity(a.sets, b.sets) = 1';
+	my %columns = (similarities => "$similarity(a.sig, b.sig), $equal", joins => "$joins, $equal, $back",
+		$input->{sets} ? (resemblances => ($input->{lexicon} ? 'weighted_jaccard' : 'similarity') . "(a.sets, b.sets), $same",
+			shares => "$share(b.sets, a.sets), $same, $share(a.sets, b.sets)", either => "greatest($share(a.sets, b.sets), $share(b.sets, a.sets)), $same") : ());
 
-	return "COPY (SELECT a.id, b.id, $similarity(a.sig, b.sig), $equal $all) TO '$FOLDER/$number.similarities';
-		COPY (SELECT id, $size FROM docs$number) TO '$FOLDER/$number.sizes';\n"
-		. join '', map { "COPY (SELECT a.id, b.id, $of_sets{$_}, similarity(a.sets, b.sets) = 1 $all) TO '$FOLDER/$number.$_';\n" } sort keys %of_sets;
+	return join '', map { "COPY (SELECT a.id, b.id, $columns{$_} $all) TO '$FOLDER/$number.$_';\n" } sort keys %columns;
 }
 
-# Returns the pairs and clusters of the similarities in a file, and of sizes.
+# Returns the pairs and clusters of the similarities in a file.
 sub brute
 {
-	my ($name, $input, $size) = @_;
+	my ($name, $input) = @_;
 
-	return Brute->new($input->{threshold}, [ map { chomp; [ split /\t/ ] } lines_of($name) ], $size);
+	return Brute->new($input->{threshold}, [ map { chomp; [ split /\t/ ] } lines_of("$input->{number}.$name") ]);
 }
 
-# Returns the answers to the questions of one list and of two.
+# Returns the answers to all questions by the similarities of pairs, of rows and keepers, and of two lists.
 sub answers
 {
-	my ($how, $split, $one, $two) = @_;
-	my %answers = (pairs => [ $one->pairs ], stars => [ $one->stars(0) ], nearest => [ $one->stars(1) ], pairs_against => [ $two->pairs($split) ],
-		held => [ $two->held(0, $split) ], held_nearest => [ $two->held(1, $split) ]);
+	my ($how, $input, @names) = @_;
+	my ($split, $judged) = @{$input}{qw(split judged)};
+	my ($pairs, $stars, $two) = map { brute($_, $input) } @names;
+	my ($within, $stars_within) = map { $_->within($input->{key}) } $pairs, $stars;
+	my %answers = (pairs => [ $pairs->pairs ], all_pairs => [ $pairs->all_pairs ], within_pairs => [ $within->pairs ], judged_pairs => [ $pairs->judged_pairs($judged) ],
+		pairs_against => [ $two->pairs($split) ], all_against => [ $two->all_pairs($split) ], held => [ $two->held(0, $split) ], held_nearest => [ $two->held(1, $split) ],
+		stars => [ $stars->stars(0) ], within_stars => [ $stars_within->stars(0) ], judged_stars => [ $stars->judged_stars(0, $judged) ],
+		nearest => [ $stars->stars(1) ], within_nearest => [ $stars_within->stars(1) ], judged_nearest => [ $stars->judged_stars(1, $judged) ],
+		components => [ $pairs->components ], within_components => [ $within->components ], judged_components => [ $pairs->components($judged) ]);
 
-	return map { ("${how}_$_" => $answers{$_}) } keys %answers;
+	return map { ($how . $_ => $answers{$_}) } keys %answers;
 }
 
 # Writes what the definition gives.
 sub define
 {
 	my ($input) = @_;
-	my ($number, $split, $judged, $measure) = @{$input}{qw(number split judged measure)};
-	my @size = map { my ($id, $size) = split /\s/; [ $id, $size ] } lines_of("$number.sizes");
-	my $size = $measure =~ /c/ ? [ 0, map { $_->[1] } sort { $a->[0] <=> $b->[0] } @size ] : undef;
-	my $brute = brute("$number.similarities", $input, $size);
-	my $within = $brute->within($input->{key});
-	my %lines = (
-		pairs => [ $brute->pairs ], stars => [ $brute->stars(0) ], nearest => [ $brute->stars(1) ], all_pairs => [ $brute->all_pairs ],
-		pairs_against => [ $brute->pairs($split) ], all_against => [ $brute->all_pairs($split) ], held => [ $brute->held(0, $split) ], held_nearest => [ $brute->held(1, $split) ],
-		components => [ $brute->components ], within_pairs => [ $within->pairs ], within_stars => [ $within->stars(0) ], within_nearest => [ $within->stars(1) ],
-		within_components => [ $within->components ], judged_pairs => [ $brute->judged_pairs($judged) ], judged_stars => [ $brute->judged_stars(0, $judged) ],
-		judged_nearest => [ $brute->judged_stars(1, $judged) ], judged_components => [ $brute->components($judged) ]);
+	my %lines = answers('', $input, qw(similarities joins similarities));
 
-	if ($input->{sets})
-	{
-		my ($resemblances, $shares, $either) = map { brute("$number.$_", $input) } qw(resemblances shares either);
-
-		%lines = (%lines, answers('decided', $split, $resemblances, $resemblances), answers('contained', $split, $shares, $either));
-	}
-	file("$number-$_-definition", @{ $lines{$_} }) foreach keys %lines;
+	%lines = (%lines, answers('decided_', $input, ('resemblances') x 3), answers('contained_', $input, qw(shares shares either))) if $input->{sets};
+	file("$input->{number}-$_-definition", @{ $lines{$_} }) foreach keys %lines;
 }
 
 # ---- Comparing -----------------------------------------------------------------
@@ -367,7 +359,7 @@ ask_program('command', map { (lines_of_command($_, 'command', '', 1), lines_of_c
 ask_program('command', map { lines_of_parts($_, 'command_parts', '4M') } grep { $_->{number} % 3 == 0 || !$_->{small} } @texts);
 test_spill_of_command() if $programs{command}[1];
 ask_program('library', map { (requests($_, 'library', 0, 1), requests($_, 'library_little', 2**22, 3)) } @inputs);
-ask_program('python', map { (requests($_, 'python', 0, 1), requests($_, 'python_little', 2**22, 3)) } @inputs);
+ask_program('python', map { (requests($_, 'python', 0, 1), requests($_, 'python_little', 2**22, 3), requests($_, 'python_parts', 0, 2)) } @inputs);
 
 run_sql(join '', map { similarities_sql($_) } @small);
 define($_) foreach @small;

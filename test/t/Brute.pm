@@ -1,6 +1,7 @@
 # Brute: pairs and clusters by their definition, from the similarity of every pair.
 #
-# Documents have the numbers 1 to n.  The functions return lines as COPY writes them.
+# Documents have the numbers 1 to n.  The functions return lines as COPY writes them.  The similarity of
+# two documents may depend on their order: the first is the earlier one, or the keeper.
 package Brute;
 
 use strict;
@@ -8,18 +9,19 @@ use warnings;
 
 use List::Util qw(max);
 
-# Takes [ a, b, similarity, whether they are equal ] for all a <= b, and the size of each set
-# if clusters are by containment.
+# Takes [ a, b, similarity, whether they are equal, similarity in the other order if that differs ] for all a <= b.  A
+# similarity below 0 is of rows that are not near, and stands without its sign.
 sub new
 {
-	my ($class, $threshold, $pairs, $size) = @_;
-	my $self = bless { threshold => $threshold, size => $size }, $class;
+	my ($class, $threshold, $pairs) = @_;
+	my $self = bless { threshold => $threshold }, $class;
 
 	foreach (@$pairs)
 	{
-		my ($x, $y, $similarity, $equal) = @$_;
+		my ($x, $y, $similarity, $equal, $back) = @$_;
 
-		$self->{similarity}[$x][$y] = $self->{similarity}[$y][$x] = $similarity;
+		$self->{similarity}[$y][$x] = $back // $similarity;
+		$self->{similarity}[$x][$y] = $similarity;
 		$self->{equal}[$x][$y] = $self->{equal}[$y][$x] = $equal eq 't';
 	}
 	$self->{rows} = [ sort { $a <=> $b } map { $_->[0] == $_->[1] ? $_->[0] : () } @$pairs ];
@@ -39,10 +41,10 @@ sub within
 			my ($k, $l) = @{$key}[ $x - 1, $y - 1 ];
 			my $alike = defined $k && defined $l && $k == $l;
 
-			push @pairs, [ $x, $y, $alike ? ($self->{similarity}[$x][$y], $self->{equal}[$x][$y] ? 't' : 'f') : (0, 'f') ];
+			push @pairs, [ $x, $y, $alike ? ($self->{similarity}[$x][$y], $self->{equal}[$x][$y] ? 't' : 'f', $self->{similarity}[$y][$x]) : (0, 'f') ];
 		}
 	}
-	return Brute->new($self->{threshold}, \@pairs, $self->{size});
+	return Brute->new($self->{threshold}, \@pairs);
 }
 
 sub near
@@ -62,13 +64,21 @@ sub first_equal
 	foreach (@rows) { return $_ if $_ == $x || $self->{equal}[$_][$x] }
 }
 
-# Returns a line of two rows, their similarity, and what follows.
+# Returns a line of a pair of rows and their similarity.
 sub line
 {
-	my ($self, $x, $y, @more) = @_;
-	my $similarity = grep({ $self->is_empty($_) } $x, $y) ? '\N' : $self->{similarity}[$x][$y];
+	my ($self, $x, $y) = @_;
 
-	return join("\t", $x, $y, $similarity, @more) . "\n";
+	return join("\t", $x, $y, grep({ $self->is_empty($_) } $x, $y) ? '\N' : $self->{similarity}[$x][$y] =~ s/^-//r) . "\n";
+}
+
+# Returns a line of a row, its keeper, their similarity, and what follows.
+sub line_of_keeper
+{
+	my ($self, $x, $keeper, @more) = @_;
+	my (undef, undef, $similarity) = split /\s/, $self->line($keeper, $x);
+
+	return join("\t", $x, $keeper, $similarity, @more) . "\n";
 }
 
 # ---- Pairs ---------------------------------------------------------------------
@@ -129,7 +139,7 @@ sub lines_of
 	my %size;
 
 	$size{$_}++ foreach values %keeper;
-	return map { my $size = $size{ $keeper{$_} }; $_ == $keeper{$_} ? "$_\t$_\t1\t$size\n" : $self->line($_, $keeper{$_}, $size) }
+	return map { my $size = $size{ $keeper{$_} }; $_ == $keeper{$_} ? "$_\t$_\t1\t$size\n" : $self->line_of_keeper($_, $keeper{$_}, $size) }
 		grep { $size{ $keeper{$_} } > 1 } keys %keeper;
 }
 
@@ -142,17 +152,16 @@ sub choose
 	return (grep { !$nearest || $similarity->{$_} == $best } @rows)[0];
 }
 
-# Rows join keepers whose set is as large or larger, if sizes count.
 sub stars
 {
 	my ($self, $nearest) = @_;
-	my ($size, @keepers, %keeper) = ($self->{size});
+	my (@keepers, %keeper);
 
 	foreach my $x (grep { !$self->is_empty($_) } @{ $self->{rows} })
 	{
-		my @near = grep { $self->near($x, $_) && (!$size || $size->[$x] <= $size->[$_]) } @keepers;
+		my @near = grep { $self->near($_, $x) } @keepers;
 
-		$keeper{$x} = choose($nearest, { map { $_ => $self->{similarity}[$x][$_] } @near }, @near) // $x;
+		$keeper{$x} = choose($nearest, { map { $_ => $self->{similarity}[$_][$x] } @near }, @near) // $x;
 		push @keepers, $x if $keeper{$x} == $x;
 	}
 	return $self->lines_of(%keeper);
@@ -166,10 +175,10 @@ sub held
 
 	foreach my $x (grep { $_ <= $split } @{ $self->{rows} })
 	{
-		my @near = grep { $_ > $split && $self->near($x, $_) } @{ $self->{rows} };
-		my $keeper = choose($nearest, { map { $_ => $self->{similarity}[$x][$_] } @near }, @near);
+		my @near = grep { $_ > $split && $self->near($_, $x) } @{ $self->{rows} };
+		my $keeper = choose($nearest, { map { $_ => $self->{similarity}[$_][$x] } @near }, @near);
 
-		push @lines, $self->line($x, $keeper) if defined $keeper;
+		push @lines, $self->line_of_keeper($x, $keeper) if defined $keeper;
 	}
 	return @lines;
 }
@@ -189,18 +198,21 @@ sub units
 	return %unit;
 }
 
-# Returns [ a, b, similarity ] of the most similar rows of each two units, if they are near, most similar first.
+# Returns [ a, b, similarity ] of the most similar rows of each two units, if they are near, most similar first; rows are in
+# the order of their units.
 sub edges
 {
 	my ($self, %unit) = @_;
 	my %best;
 
-	foreach ($self->near_pairs)
+	foreach my $x (@{ $self->{rows} })
 	{
-		my ($x, $y) = @$_;
-		my $units = join ' ', sort { $a <=> $b } @unit{ $x, $y };
+		foreach my $y (grep { $unit{$x} < $unit{$_} && $self->near($x, $_) } @{ $self->{rows} })
+		{
+			my $units = "$unit{$x} $unit{$y}";
 
-		$best{$units} = max($best{$units} // 0, $self->{similarity}[$x][$y]) if $unit{$x} != $unit{$y};
+			$best{$units} = max($best{$units} // 0, $self->{similarity}[$x][$y]);
+		}
 	}
 	return sort { $b->[2] <=> $a->[2] || $a->[0] <=> $b->[0] || $a->[1] <=> $b->[1] } map { [ split(/ /, $_), $best{$_} ] } keys %best;
 }
@@ -253,7 +265,7 @@ sub judged_stars
 	my ($self, $nearest, $judged) = @_;
 	my %unit = $self->units($judged);
 	my @edges = $self->edges(%unit);
-	my ($size, %keeper) = ($self->{size});
+	my %keeper;
 
 	foreach my $x (sort { $a <=> $b } grep { $unit{$_} == $_ } keys %unit)
 	{

@@ -109,14 +109,7 @@ evidence_weighs(const Documents *documents)
 	return documents->options->multiset || scheme_is_weighted(documents->shape.scheme);
 }
 
-/* ---- Pairs judged by their evidence (evidence.c) --------------------------- */
-
-typedef struct Judge Judge;
-
 extern int candidate_radius(const PairOptions *options, const SignatureHeader *shape);
-extern Judge *judge_begin(const DocumentList *left, const DocumentList *right, size_t memory);
-extern bool judge_pair(Judge *judge, uint32_t a, uint32_t b, double *similarity);
-extern void judge_end(Judge *judge);
 
 /* ---- Documents joined by their evidence (evidence_join.c) ------------------ */
 

@@ -27,6 +27,7 @@ struct Judge
 	const DocumentList *left;
 	const DocumentList *right;
 	Measure measure;
+	bool by_rows; /* the document whose row comes first stays, whatever its list is */
 	size_t bytes;
 	size_t most;
 	uint32_t slots;
@@ -98,6 +99,7 @@ judge_begin(const DocumentList *left, const DocumentList *right, size_t memory)
 	judge->right = right;
 	judge->measure =
 		measure_of(left->documents->options, left == right, left->documents == right->documents);
+	judge->by_rows = judge->measure == MEASURE_CONTAINED && !left->members;
 	judge->most = most;
 	judge->slots = slots;
 	return judge;
@@ -158,10 +160,13 @@ judge_pair(Judge *judge, uint32_t a, uint32_t b, double *similarity)
 	const Documents *left = judge->left->documents;
 	const Documents *right = judge->right->documents;
 	const PairOptions *options = left->options;
-	const KeptSet *x = set_of(judge, left, list_at(judge->left, a), NULL);
-	const KeptSet *y = set_of(judge, right, list_at(judge->right, b), x);
+	uint32_t i = list_at(judge->left, a);
+	uint32_t j = list_at(judge->right, b);
+	const KeptSet *x = set_of(judge, left, i, NULL);
+	const KeptSet *y = set_of(judge, right, j, x);
 
-	*similarity = compare(left, &x->bag, &y->bag, judge->measure);
+	*similarity = compare(left, &x->bag, &y->bag,
+						  judge->by_rows && i < j ? MEASURE_CONTAINS : judge->measure);
 	return *similarity >= (options->contained > 0 ? options->contained : options->threshold);
 }
 

@@ -31,14 +31,14 @@ order_by_class(const DocumentList *list)
 	for (uint32_t i = 0; i < list->count; i++)
 		doc[i] = list_at(list, classed[i].place);
 	host_free(classed);
-	return (DocumentList){list->documents, doc, list->count, NULL, list->unjudged};
+	return (DocumentList){list->documents, doc, list->count, NULL, list->unjudged, list->members};
 }
 
 /* Cuts the documents of the first class off a list that is in order, and returns them. */
 static DocumentList
 cut_class(DocumentList *list)
 {
-	DocumentList cut = {list->documents, list->doc, 0, NULL, list->unjudged};
+	DocumentList cut = {list->documents, list->doc, 0, NULL, list->unjudged, list->members};
 	uint32_t class = class_at(list, 0);
 
 	while (cut.count < list->count && class_at(list, cut.count) == class)

@@ -3,7 +3,9 @@
  *
  * Rows are added one after the other.  Rows whose values are equal form one document, so that
  * thousands of copies cost no more than one; documents are numbered in the order of their first
- * rows.  A value is a signature or a set.  Documents that outgrow memory go to temporary files.
+ * rows.  Rows of two documents may alternate, so a measure that depends on the order of two rows is
+ * that of rows, not of documents.  A value is a signature or a set.  Documents that outgrow memory go
+ * to temporary files.
  *
  * Signatures only estimate.  If each has a set, its evidence, pairs that may be similar are only
  * candidates, and their sets decide.  Then the answer is exact, except that one in 30,000 of the
@@ -140,6 +142,7 @@ typedef struct DocumentList
 	uint32_t count;
 	const JoinLabels *labels; /* the labels of a list that is joined with itself, or NULL */
 	bool unjudged;            /* the left list is not judged: the sink judges its pairs */
+	bool members;             /* the left list joins keepers, which the right one has */
 } DocumentList;
 
 /* Returns all documents. */
@@ -189,6 +192,14 @@ extern void pairs_arrays(const PairJoin *join, PairArray array[PAIR_ARRAYS]);
 extern PairJoin *pairs_attach(const PairArray array[PAIR_ARRAYS]);
 extern bool pairs_run(const PairJoin *join, const PairRun *run);
 
+/* ---- Pairs judged by their evidence (evidence.c) --------------------------- */
+
+typedef struct Judge Judge;
+
+extern Judge *judge_begin(const DocumentList *left, const DocumentList *right, size_t memory);
+extern bool judge_pair(Judge *judge, uint32_t a, uint32_t b, double *similarity);
+extern void judge_end(Judge *judge);
+
 /* ---- Clusters (stars.c, components.c) -------------------------------------- */
 
 /* Two rows that stand for similar documents. */
@@ -219,7 +230,7 @@ typedef struct Stars
 	bool (*waits)(const struct Stars *stars, uint32_t document);
 	/* Returns whether a document that waits may join a keeper, a row, now. */
 	bool (*is_allowed)(const struct Stars *stars, uint32_t document, uint32_t keeper);
-	struct Judge *judge; /* the judge of candidates; NULL: edges are of similar documents */
+	Judge *judge; /* the judge of candidates; NULL: edges are of similar documents */
 	/* The edges that stars_make() keeps. */
 	Edge *edge;
 	size_t edges;

@@ -303,8 +303,11 @@ select_documents(const Stars *stars, const DocumentList *list, DocumentKind kind
 static void
 join_keepers(Stars *stars, const DocumentList *list, const DocumentList *keepers)
 {
+	DocumentList members = *list;
+
+	members.members = true;
 	if (list->count > 0 && keepers->count > 0)
-		(void) pairs_join(list, keepers, UINT64_MAX, take_keeper, stars);
+		(void) pairs_join(&members, keepers, UINT64_MAX, take_keeper, stars);
 }
 
 /* Finds the keepers among the documents, in rounds. */

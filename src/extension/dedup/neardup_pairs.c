@@ -11,6 +11,7 @@ typedef struct PairRows
 	Source *left;
 	Source *right; /* left itself if there is one source */
 	bool all;      /* whether each pair of equal rows counts, or the first row stands for all */
+	Judge *judge;  /* judges documents whose rows may alternate; NULL: the join does */
 	const JudgedPairs *verdicts;
 } PairRows;
 
@@ -30,7 +31,7 @@ is_wanted(const PairRows *pairs, uint32 a, uint32 b)
 	return verdict->same;
 }
 
-/* Returns a pair of rows: within one source the earlier row comes first. */
+/* Returns a pair of rows, within one source the earlier row first. */
 static void
 pairs_put_pair(PairRows *pairs, uint32 a, uint32 b, double similarity)
 {
@@ -39,11 +40,6 @@ pairs_put_pair(PairRows *pairs, uint32 a, uint32 b, double similarity)
 
 	if (pairs->verdicts != NULL && !is_wanted(pairs, a, b))
 		return;
-	if (pairs->left == pairs->right && a > b)
-	{
-		values[0] = pairs->left->id[b];
-		values[1] = pairs->left->id[a];
-	}
 	tuplestore_putvalues(pairs->result->setResult, pairs->result->setDesc, values, nulls);
 	host_check_interrupts();
 }
@@ -51,23 +47,33 @@ pairs_put_pair(PairRows *pairs, uint32 a, uint32 b, double similarity)
 /*
  * A PairSink: returns the pairs of rows of two documents.  All rows of the
  * query's document are returned where there are two sources, as their pairs do
- * not tell that they are equal.
+ * not tell that they are equal.  In one source, rows of b may come before rows of a: then
+ * the share of a counts.
  */
 static bool
 take_documents(void *state, uint32 a, uint32 b, double similarity)
 {
 	PairRows *pairs = state;
-	bool first_only = pairs->left == pairs->right && !pairs->all;
+	bool same = pairs->left == pairs->right;
+	bool mixed = same && pairs->left->documents->last[a] > pairs->left->documents->first[b];
+	bool similar[2] = {true, true};
+	double share[2] = {similarity, similarity};
 
+	for (int i = 0; pairs->judge != NULL && i <= mixed; i++)
+		similar[i] = judge_pair(pairs->judge, i == 0 ? a : b, i == 0 ? b : a, &share[i]);
 	for_each_row(pairs->left->documents, a, x)
 	{
 		for_each_row(pairs->right->documents, b, y)
 		{
-			pairs_put_pair(pairs, x, y, similarity);
+			bool swap = same && x > y;
+
+			host_check_interrupts();
+			if (similar[swap])
+				pairs_put_pair(pairs, swap ? y : x, swap ? x : y, share[swap]);
 			if (!pairs->all)
 				break;
 		}
-		if (first_only)
+		if (same && !pairs->all)
 			break;
 	}
 	return true;
@@ -106,8 +112,10 @@ put_same(PairRows *pairs)
 
 		for (int side = 0; side < sides && verdict->same; side++)
 		{
-			uint32 a = pairs->left->judged_row[side == 0 ? verdict->a : verdict->b];
-			uint32 b = pairs->right->judged_row[side == 0 ? verdict->b : verdict->a];
+			uint32 x = pairs->left->judged_row[side == 0 ? verdict->a : verdict->b];
+			uint32 y = pairs->right->judged_row[side == 0 ? verdict->b : verdict->a];
+			uint32 a = sides == 1 ? Min(x, y) : x;
+			uint32 b = sides == 1 ? Max(x, y) : y;
 			double similarity = NO_SIMILARITY;
 
 			if (verdict->reported[side] || !rows_may_meet(pairs->left, a, pairs->right, b))
@@ -143,7 +151,13 @@ neardup_pairs(PG_FUNCTION_ARGS)
 	left = all_documents(pairs.left->documents);
 	right = all_documents(pairs.right->documents);
 	progress_phase(PHASE_JOINING);
+	if (all && call.against == NULL && call.options->pair.contained > 0)
+	{
+		left.unjudged = true;
+		pairs.judge = judge_begin(&left, &left, DOCUMENT_MEMORY(&call.options->pair));
+	}
 	(void) pairs_join(&left, call.against ? &right : NULL, UINT64_MAX, take_documents, &pairs);
+	judge_end(pairs.judge);
 	if (call.against == NULL)
 		put_equal_rows(&pairs);
 	if (pairs.verdicts != NULL)
