@@ -323,6 +323,19 @@ SELECT neardup_guard('sets', name => 'no_copies', measure => 'jaccard');
 SELECT neardup_guard('proposals', 'sig', 0.9, measure => 'contained');
 DROP FUNCTION try_measure;
 DROP TABLE sets;
+-- What came in unchecked: 1 and 3 contain 2, and 4, which came before, is contained in 5.
+CREATE TABLE sets (id int PRIMARY KEY, set shingles);
+SELECT neardup_guard('sets', 'set', 0.9, name => 'no_copies');
+SET session_replication_role = replica;
+INSERT INTO sets SELECT id, to_shingles(e::bigint[]) FROM (VALUES (1, '{1,2,3,4}'), (2, '{1,2,3}'), (3, '{1,2,3,4}'), (4, '{5,6}'), (5, '{5,6,7}')) v (id, e);
+RESET session_replication_role;
+CREATE FUNCTION list_violations(measure text) RETURNS text LANGUAGE sql AS $$
+	SELECT neardup_guard('sets', name => 'no_copies', measure => measure);
+	SELECT string_agg(row_key || ' to ' || resembles, ', ' ORDER BY row_key, resembles) FROM neardup_guard_violations('sets');
+$$;
+SELECT measure, list_violations(measure) FROM unnest('{similarity,contained,contains,containment}'::text[]) measure;
+DROP FUNCTION list_violations;
+DROP TABLE sets;
 
 -- ---- What is let in all the same ----
 CREATE TABLE "Tips" (id int PRIMARY KEY, "Confirmed" boolean, body text, sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED);

@@ -57,22 +57,27 @@ add(Lister *lister, const char *problem, const GuardHit *other)
 
 /* ---- Pairs ---------------------------------------------------------------------------------- */
 
-/* Returns whether a pair is listed when the row, not the other one, is looked at. */
+/*
+ * Returns whether a pair is listed when the row, not the other one, is looked at: the first of both,
+ * or of a measure in one direction the second, which takes the place of the new row.
+ */
 static bool
-is_first(const GuardCheck *check, const GuardHit *hit)
+lists_pair(const GuardCheck *check, const GuardHit *hit)
 {
-	if (hit->place->side != check->place->side)
-		return true;
-	if (hit->place->table != check->place->table)
-		return check->place->table < hit->place->table;
-	return ItemPointerCompare(&check->row->tts_tid, &hit->row->tts_tid) < 0;
+	Measure measure = check->rule->measure;
+	bool first = hit->place->table != check->place->table ?
+		check->place->table < hit->place->table :
+		ItemPointerCompare(&check->row->tts_tid, &hit->row->tts_tid) < 0;
+
+	return hit->place->side != check->place->side ||
+		first != (measure == MEASURE_CONTAINED || measure == MEASURE_CONTAINS);
 }
 
 /* A GuardVisitor: lists a pair that is similar. */
 static GuardStep
 list_pair(GuardCheck *check, const GuardHit *hit, void *state)
 {
-	if (!TransactionIdIsValid(hit->transaction) && is_first(check, hit) &&
+	if (!TransactionIdIsValid(hit->transaction) && lists_pair(check, hit) &&
 		!guard_is_true(hit->row, hit->place->unless))
 		add(state, "similar rows", hit);
 	return STEP_ON;
@@ -107,8 +112,8 @@ look_at_leader(GuardCheck *check, const GuardHit *hit, void *state)
 	if (!guard_leads(place, check->row))
 		lister->near_leader |= !group.isnull && guard_is_same(&place->group, group.value, other);
 	/* Of a measure in one direction, the later row may rightly lead. */
-	else if (measure != MEASURE_CONTAINED && measure != MEASURE_CONTAINS && is_first(check, hit) &&
-			 !guard_is_true(hit->row, hit->place->unless) &&
+	else if (measure != MEASURE_CONTAINED && measure != MEASURE_CONTAINS &&
+			 lists_pair(check, hit) && !guard_is_true(hit->row, hit->place->unless) &&
 			 !violation_is_judged(check, false, other,
 								  guard_get(check->row, &place->group_key).value))
 		add(lister, "similar leaders", hit);
