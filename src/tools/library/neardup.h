@@ -372,8 +372,8 @@ typedef bool (*neardup_next_edges)(void *state, const neardup_edge **edges, size
  * neardup_clusters() finds of all values, if the edges are their pairs by neardup_pairs(), of all
  * parts, or each time of new values with each other and against older ones.  A row that is not
  * passed on is a keeper, unless its value is empty.  Rows of similarity 1 are equal, and each
- * stands for all.  Edges may have any order, and come more than once.  Not for pairs by containment,
- * in which a keeper depends on sizes.
+ * stands for all.  Edges may have any order, and come more than once.  Not for pairs by containment
+ * or with `contained`: there a keeper depends on sizes, and similarity 1 is of a part, too.
  *
  * Memory is a bit for each row up to the last one that is no keeper, 32 to 64 bytes for each that
  * equals another, and about options->memory; of the other options only `nearest` counts.

@@ -31,7 +31,7 @@ def keepers(edges: Iterable[Any], *, nearest: bool = False, memory: int = 0) -> 
     """Finds the keeper of each row that has another than itself, as clusters() does, from the pairs of all values.
 
     edges come in parts, which are buffers, such as arrays of numpy of the type u8,u8,f8: the numbers of two rows, of 64
-    bits, and their similarity, those of pairs() or of all its parts, in any order.  So does what is returned, by rows: the
+    bits, and their similarity, those of pairs(), not by containment, or of all its parts, in any order.  So does what is returned, by rows: the
     row, its keeper and their similarity.  Memory is as that of clusters(), and a bit a row."""
     parts = filter(len, map(memory_of, edges))
     result, failed = bytearray(), []
