@@ -115,10 +115,13 @@ others_with(const Acl *acl, AclMode right, Oid owner)
 	for (int i = 0; i < ACL_NUM(acl); i++)
 	{
 		Oid role = item[i].ai_grantee;
-		const char *name = role == ACL_ID_PUBLIC ? "PUBLIC" : GetUserNameFromId(role, true);
+		const char *name;
 
-		if ((ACLITEM_GET_PRIVS(item[i]) & right) == 0 || name == NULL ||
+		if ((ACLITEM_GET_PRIVS(item[i]) & right) == 0 ||
 			(role != ACL_ID_PUBLIC && is_member_of_role(role, owner)))
+			continue;
+		name = role == ACL_ID_PUBLIC ? "PUBLIC" : GetUserNameFromId(role, true);
+		if (name == NULL)
 			continue;
 		if (role != ACL_ID_PUBLIC)
 			name = quote_identifier(name);

@@ -153,7 +153,6 @@ struct GuardRule
 	const char *group; /* the column of groups, or NULL */
 	List *show;        /* names of columns */
 	GuardSide side[2]; /* the guarded table, and the other one, which may be InvalidOid */
-	bool asks_right;   /* users who write rows must have the right to read the other table */
 	HTAB *place;
 	SPIPlanPtr hand_on; /* places the members of a group again; NULL: not yet prepared */
 	SPIPlanPtr bound;   /* finds the groups of rows that are judged; or NULL */
@@ -299,6 +298,7 @@ extern Oid guard_key_type(const GuardSide *side);
 extern const char *guard_verdicts(const GuardRule *rule);
 extern void guard_check_right(const GuardRule *rule, Oid table, AttrNumber column, AclMode right,
 							  GuardOption option);
+extern void guard_check_search(const GuardRule *rule);
 extern bool guard_is_judged(GuardCheck *check, const GuardPlace *place, TupleTableSlot *other);
 extern void guard_check_statements(GuardRule *rule);
 extern void guard_record(GuardCheck *check, const GuardHit *hit);

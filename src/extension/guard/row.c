@@ -15,7 +15,6 @@
 #include "executor/executor.h"
 #include "storage/lmgr.h"
 #include "utils/lsyscache.h"
-#include "utils/rls.h"
 #include "utils/snapmgr.h"
 
 /* Raises an error unless a trigger calls for a row of a table at the time that its action is for. */
@@ -152,6 +151,7 @@ look_again(UnsureRow unsure_row, Oid function)
 		table_tuple_fetch_row_version(table, &unsure_row.tid, SnapshotSelf, row))
 	{
 		check.rule = check.trigger->rule;
+		guard_check_search(check.rule);
 		check.place = guard_place(check.rule, table);
 		if (guard_begin_search(&check))
 			(void) search_and_act(&check);
@@ -190,21 +190,6 @@ check_stored(GuardCheck *check)
 		keep_unsure(check);
 }
 
-/* Raises an error unless the current user may read all rows of the other table. */
-static void
-check_may_search(const GuardRule *rule)
-{
-	Oid table = rule->side[1].table;
-
-	guard_check_right(rule, table, InvalidAttrNumber, ACL_SELECT, OPTION_AGAINST);
-	if (check_enable_rls(table, InvalidOid, true) == RLS_ENABLED)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("row-level security hides rows of table \"%s\"", get_rel_name(table)),
-				 errdetail("Guard \"%s\" would tell which rows are there.", rule->name),
-				 errhint("Give both tables one owner, and the TRIGGER privilege on the guarded one to nobody else.")));
-}
-
 /* Runs a guard for a row, and returns the row to store, or NULL for none. */
 static HeapTuple
 guard_row(GuardCheck *check)
@@ -213,9 +198,8 @@ guard_row(GuardCheck *check)
 	HeapTuple result = data->tg_trigtuple;
 
 	check_time(check);
+	guard_check_search(check->rule);
 	check->place = guard_place(check->rule, data->tg_relation);
-	if (check->rule->asks_right)
-		check_may_search(check->rule);
 	check->stored = TRIGGER_FIRED_AFTER(data->tg_event);
 	check->row = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newslot : data->tg_trigslot;
 	if (check->rule->action == ACTION_GROUP && check->stored)

@@ -15,7 +15,6 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "rights.h"
 #include "calls/objects.h"
 
 /* ---- The cache --------------------------------------------------------------- */
@@ -101,23 +100,6 @@ watch(Oid relation)
 
 /* ---- Making a rule --------------------------------------------------------------- */
 
-/*
- * Returns whether users who write rows must have the right to read the other table, whose rows
- * they would learn of; not if only the owner of both tables can have made the guard.
- */
-static bool
-asks_right(const GuardRule *rule)
-{
-	Relation guarded = table_open(rule->side[0].table, AccessShareLock);
-	Relation other = table_open(rule->side[1].table, AccessShareLock);
-	bool asks = guarded->rd_rel->relowner != other->rd_rel->relowner ||
-		others_who_make_triggers(guarded) != NULL;
-
-	table_close(other, NoLock);
-	table_close(guarded, NoLock);
-	return asks;
-}
-
 /* Finds the column of groups; raises an error unless it has the type of the keys, to the modifier. */
 static void
 find_group_column(GuardRule *rule)
@@ -165,7 +147,6 @@ find_tables(GuardRule *rule)
 	for (int i = 0; i < 2 && OidIsValid(rule->side[i].table); i++)
 		guard_find_key(rule, &rule->side[i],
 					   rule->action == ACTION_GROUP || OidIsValid(rule->unless.verdicts));
-	rule->asks_right = against != NULL && asks_right(rule);
 	if (rule->action == ACTION_LOG && log == NULL)
 		refuse_option(OPTION_RECORD_IN, NULL,
 					  "Name a table with columns row_key and resembles for action 'log'.");

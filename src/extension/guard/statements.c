@@ -5,6 +5,7 @@
 #include "guard/guard.h"
 
 #include "access/sysattr.h"
+#include "access/table.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
@@ -190,6 +191,58 @@ guard_check_right(const GuardRule *rule, Oid table, AttrNumber column, AclMode r
 					   rule->name, guard_option_names[option]),
 			 errhint("Use GRANT %s ON %s TO %s.", privilege, guard_qualified(table),
 					 quote_identifier(GetUserNameFromId(GetUserId(), false)))));
+}
+
+/* Raises an error because the current user may not read all rows of a table that is searched. */
+static _Noreturn void
+refuse_search(const GuardRule *rule, Oid table, const char *makers)
+{
+	bool hidden = role_may_select(table, InvalidAttrNumber);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 hidden ? errmsg("row-level security hides rows of table \"%s\"", get_rel_name(table)) :
+					  errmsg("permission denied for table %s", get_rel_name(table)),
+			 errdetail("Guard \"%s\" tells which rows are there, and roles other than their owner may have made it.",
+					   rule->name),
+			 makers != NULL ?
+				 errhint("Use REVOKE TRIGGER ON %s FROM %s, and drop the triggers that are not yours.",
+						 guard_qualified(rule->side[0].table), makers) :
+				 hidden ?
+				 errhint("Give both tables one owner.") :
+				 errhint("Use GRANT SELECT ON %s TO %s, or give both tables one owner.",
+						 guard_qualified(table),
+						 quote_identifier(GetUserNameFromId(GetUserId(), false)))));
+}
+
+/*
+ * Raises an error unless the current user may read all rows of the tables that are searched, or
+ * nobody but their owner can have made the guard.  Every option is evaluated on rows that are found,
+ * or tells of them.  A trigger has no owner of its own: each role that may create triggers on the
+ * guarded table counts as one that has made the guard.
+ */
+void
+guard_check_search(const GuardRule *rule)
+{
+	for (int i = 0; i < 2 && OidIsValid(rule->side[i].table); i++)
+	{
+		Oid table = rule->side[i].table;
+		Relation guarded;
+		Relation searched;
+		const char *makers;
+		bool one_owner;
+
+		if (role_may_read(table, InvalidAttrNumber))
+			continue;
+		guarded = table_open(rule->side[0].table, AccessShareLock);
+		searched = table_open(table, AccessShareLock);
+		one_owner = guarded->rd_rel->relowner == searched->rd_rel->relowner;
+		makers = one_owner ? others_who_make_triggers(guarded) : NULL;
+		table_close(searched, NoLock);
+		table_close(guarded, NoLock);
+		if (!one_owner || makers != NULL)
+			refuse_search(rule, table, makers);
+	}
 }
 
 /* ---- Verdicts ------------------------------------------------------------------------------ */
