@@ -487,6 +487,19 @@ ALTER TABLE prints DROP CONSTRAINT prints_pkey, ALTER a DROP NOT NULL;
 TRUNCATE prints_log;
 INSERT INTO prints VALUES (4, '', NULL, 1, 7::bit(64));
 SELECT * FROM prints_log;
+-- The log's triggers run under the guard's settings; what they set stays.
+CREATE FUNCTION set_by_log() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM set_config('test.seen', format('%s as %s', NEW.row_key, '2026-02-01'::date), false);
+	RETURN NEW;
+END $$;
+CREATE TRIGGER sets BEFORE INSERT ON prints_log FOR EACH ROW EXECUTE FUNCTION set_by_log();
+SET DateStyle = 'SQL, DMY';
+INSERT INTO prints VALUES (5, '', NULL, NULL, 7::bit(64));
+SELECT current_setting('test.seen') AS seen, current_setting('DateStyle') AS style;
+RESET DateStyle;
+DROP TRIGGER sets ON prints_log;
+DROP FUNCTION set_by_log;
 -- Other sessions would have no such log.
 CREATE TEMP TABLE own_log (LIKE prints_log);
 SELECT neardup_guard('prints', name => 'v', record_in => 'own_log');

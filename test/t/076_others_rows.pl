@@ -16,16 +16,24 @@ $node->safe_psql(
 	CREATE EXTENSION neardup;
 	CREATE ROLE writer LOGIN;
 	CREATE TABLE letters (id int PRIMARY KEY, body text, note text, sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED);
-	INSERT INTO letters SELECT i, string_agg(md5(i || ' ' || j), ' ') || ' hiddenword', 'hiddennote' || i FROM generate_series(1, 300) i, generate_series(1, 40) j GROUP BY i;
+	INSERT INTO letters SELECT 770000 + i, string_agg(md5(i || ' ' || j), ' ') || ' hiddenword', 'hiddennote' || i FROM generate_series(1, 300) i, generate_series(1, 40) j GROUP BY i;
 	CREATE TABLE judged (a int, b int, same boolean, PRIMARY KEY (a, b));
-	INSERT INTO judged VALUES (1, 9001, true);
+	INSERT INTO judged VALUES (770001, 9001, true);
 	SELECT neardup_guard('letters', 'sig', 0.8, unless => 'judged', show => 'note');
 	CREATE FUNCTION letter(i int) RETURNS text LANGUAGE sql IMMUTABLE AS
 		$$ SELECT string_agg(md5(i || ' ' || j), ' ') || ' mine' FROM generate_series(1, 40) j $$;
-	GRANT INSERT ON letters TO writer;
+	CREATE TABLE logged (id int PRIMARY KEY, sig minhash);
+	INSERT INTO logged SELECT id, sig FROM letters;
+	CREATE TABLE queue (row_key int, resembles int, similarity float8);
+	SELECT neardup_guard('logged', 'sig', 0.8, 'log', record_in => 'queue', unless => 'judged');
+	GRANT INSERT ON letters, logged, queue TO writer;
 	GRANT SELECT ON judged TO writer;
 });
-my $hidden = $node->safe_psql('postgres', q{SELECT substr(sig::text, 20, 40) FROM letters WHERE id = 7});
+my $hidden = $node->safe_psql('postgres', q{SELECT substr(sig::text, 20, 40) FROM letters WHERE id = 770007});
+my $similarity = $node->safe_psql('postgres', q{SELECT similarity(sig, to_minhash(letter(7))) FROM letters WHERE id = 770007});
+# A plan shows the bytes of a value; both also as they are.
+my ($key_bytes, $similarity_bytes) = map { join ' ', unpack 'c*', $_ } pack('l<', 770007), pack('d<', $similarity);
+my $key = qr/770007|\Q$similarity\E|\[ (\Q$key_bytes\E|\Q$similarity_bytes\E)/;
 
 # Runs a statement of the writer, which fails, with all that a role can have shown, and returns
 # that and what the server has logged.
@@ -39,6 +47,17 @@ sub all_shown
 		SET log_parameter_max_length_on_error = -1; SET plan_cache_mode = force_custom_plan;\n\\set VERBOSITY verbose\n\\set SHOW_CONTEXT always\n$sql",
 		stderr => \my $errors, stdout => \my $said, extra_params => [ '-U', 'writer' ]);
 	return ($errors . $said, substr(slurp_file($log), $before));
+}
+
+# Checks that plans are shown, but nothing of the other row; its key may be in a log that has plans.
+sub hides_other
+{
+	my ($name, $shown, $logged) = @_;
+
+	like($shown, qr/PLANNEDSTMT/, "$name: plans are shown");
+	unlike($shown, $key, 'but neither key nor similarity of the other row');
+	unlike($logged, $key, 'nor are these logged') if $name ne 'auto_explain';
+	unlike($_, qr/hiddenword|hiddennote|\Q$hidden\E/, 'nor anything else of it') foreach $shown, $logged;
 }
 
 my @statements = (
@@ -58,11 +77,14 @@ foreach my $settings (@settings)
 		my ($shown, $logged) = all_shown($sql);
 
 		like($shown, qr/ERROR:  23P01: row of table "letters" is a near-duplicate/, "$settings->[0]: a row is rejected") or diag $shown;
-		like($shown, qr/PLANNEDSTMT/, 'plans are shown');
-		unlike($shown, qr/hiddenword|hiddennote|\Q$hidden\E/, 'but nothing of the other row');
-		unlike($logged, qr/hiddenword|hiddennote|\Q$hidden\E/, 'nor is that logged');
+		hides_other($settings->[0], $shown, $logged);
 	}
+	hides_other($settings->[0], all_shown('INSERT INTO logged VALUES (1000, to_minhash(letter(7)));'));
+	$node->safe_psql('postgres', 'DELETE FROM logged WHERE id = 1000');
 }
+
+my $records = $node->safe_psql('postgres', "SELECT count(*), bool_and(resembles = 770007 AND similarity = $similarity) FROM queue");
+is($records, @settings . '|t', 'the log has both');
 
 # ---- Workers --------------------------------------------------------------------
 

@@ -99,6 +99,32 @@ guard_add_column(GuardParameters *list, const GuardSide *side, const char *name,
 					value);
 }
 
+/*
+ * Begins a level of settings in which all statements of guards run, whatever the session has set: a
+ * row has the same key in the log, and no LOG message, such as a plan, shows the user values of
+ * other rows.
+ */
+static int
+begin_settings(void)
+{
+	static const char *const setting[][2] = {{"DateStyle", "ISO"},
+											 {"IntervalStyle", "postgres"},
+											 {"TimeZone", "UTC"},
+											 {"bytea_output", "hex"},
+											 {"lc_monetary", "C"},
+											 {"extra_float_digits", "1"},
+											 {"debug_print_parse", "off"},
+											 {"debug_print_rewritten", "off"},
+											 {"debug_print_plan", "off"}};
+	int level = NewGUCNestLevel();
+
+	for (int i = 0; i < lengthof(setting); i++)
+		set_locally(setting[i][0], setting[i][1]);
+	if (client_min_messages < NOTICE)
+		set_locally("client_min_messages", "notice");
+	return level;
+}
+
 /* Returns a plan of a rule, which is prepared if it is not yet.  SPI must be connected. */
 SPIPlanPtr
 guard_plan(SPIPlanPtr *plan, GuardStatement statement, const GuardRule *rule, const GuardSide *side,
@@ -107,8 +133,10 @@ guard_plan(SPIPlanPtr *plan, GuardStatement statement, const GuardRule *rule, co
 	if (*plan == NULL)
 	{
 		const char *text = statement(rule, side);
+		int settings = begin_settings();
 
 		*plan = SPI_prepare(text, list->count, list->type);
+		AtEOXact_GUC(true, settings);
 		if (*plan == NULL)
 			elog(ERROR, "SPI_prepare failed: %s for %s", SPI_result_code_string(SPI_result), text);
 		guard_keep_plan(rule, *plan);
@@ -125,7 +153,7 @@ bool
 guard_run(SPIPlanPtr plan, const GuardParameters *list, int expected, bool in_order)
 {
 	Snapshot snapshot = expected == SPI_OK_SELECT ? GetLatestSnapshot() : InvalidSnapshot;
-	int settings = NewGUCNestLevel();
+	int settings = begin_settings();
 	int result;
 
 	if (in_order)
@@ -138,7 +166,8 @@ guard_run(SPIPlanPtr plan, const GuardParameters *list, int expected, bool in_or
 		SPI_execute_snapshot(plan, list->value, NULL, snapshot, InvalidSnapshot, false, true, 0);
 	if (result != expected)
 		elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(result));
-	AtEOXact_GUC(false, settings);
+	/* What triggers of the statement have set stays. */
+	AtEOXact_GUC(true, settings);
 	return SPI_processed > 0;
 }
 
@@ -411,22 +440,13 @@ guard_check_statements(GuardRule *rule)
 void
 guard_record(GuardCheck *check, const GuardHit *hit)
 {
-	/* A row has the same key in the log whatever the settings of the session that inserts it. */
-	static const char *const setting[][2] = {{"DateStyle", "ISO"}, {"IntervalStyle", "postgres"},
-											 {"TimeZone", "UTC"},  {"bytea_output", "hex"},
-											 {"lc_monetary", "C"}, {"extra_float_digits", "1"}};
 	GuardRule *rule = check->rule;
 	GuardSide *side = hit->place->side;
 	GuardParameters list = statements_record_of(rule, side, check, hit);
-	int settings;
 
 	guard_check_right(rule, rule->log, InvalidAttrNumber, ACL_INSERT, OPTION_RECORD_IN);
 	SPI_connect();
-	(void) guard_plan(&side->record, record, rule, side, &list);
-	settings = NewGUCNestLevel();
-	for (int i = 0; i < lengthof(setting); i++)
-		set_locally(setting[i][0], setting[i][1]);
-	(void) guard_run(side->record, &list, SPI_OK_INSERT, false);
-	AtEOXact_GUC(false, settings);
+	(void) guard_run(guard_plan(&side->record, record, rule, side, &list), &list, SPI_OK_INSERT,
+					 false);
 	SPI_finish();
 }
