@@ -470,6 +470,12 @@ INSERT INTO verdicts SELECT 403, id, false FROM proposals WHERE id <> 402;
 SELECT neardup_guard('proposals', name => 'told', unless => 'verdicts');
 INSERT INTO proposals VALUES (403, 'u', words(1));
 SELECT row_key, resembles FROM review_queue WHERE row_key = 403;
+-- What a guard is to let in is no violation.
+SELECT neardup_guard_violations('proposals');
+SELECT neardup_guard('proposals', name => 'told', action => 'warn', record_in => '');
+SELECT neardup_guard_violations('proposals');
+SELECT neardup_guard('proposals', name => 'told', action => 'reject');
+SELECT count(*) > 0 AS violations FROM neardup_guard_violations('proposals');
 SELECT neardup_guard('proposals', name => 'told', action => 'none');
 DELETE FROM proposals WHERE id >= 400;
 DROP TABLE verdicts, review_queue;

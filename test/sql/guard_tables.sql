@@ -378,6 +378,15 @@ SELECT try('signature=sig', 'threshold=0.9', 'condition=id');
 SELECT try('signature=sig', 'threshold=0.9', 'condition=none > 0');
 SELECT try('signature=sig', 'threshold=0.9', 'condition=EXISTS (SELECT FROM t)');
 SELECT try('signature=sig', 'threshold=0.9', 'condition=count(*) > 0');
+-- A guard that would check no row is refused, and so is a condition that all satisfy.
+SELECT try('signature=sig', 'threshold=0.9', 'condition=NULL');
+SELECT try('signature=sig', 'threshold=0.9', 'condition=body = NULL AND id > 0');
+SELECT try('signature=sig', 'threshold=0.9', 'condition=1 > 2');
+SELECT try('signature=sig', 'threshold=0.9', 'condition=id = 1 AND body = ''a'' AND id = 2');
+SELECT try('signature=sig', 'threshold=0.9', 'condition=body IS NULL AND body IS NOT NULL');
+SELECT try('signature=sig', 'threshold=0.9', 'condition=id > 0 OR true');
+SELECT try('signature=(NULL::public.minhash)', 'threshold=0.9');
+SELECT try('signature=public.to_minhash(body || NULL)', 'threshold=0.9');
 SELECT try('signature=sig', 'threshold=0.9', 'action=log');
 SELECT try('signature=sig', 'threshold=0.9', 'action=log', 'record_in=nowhere');
 SELECT try('signature=sig', 'threshold=0.9', 'action=log', 'record_in=t');
@@ -401,6 +410,9 @@ SELECT neardup_guard('t', 'sig', action => 'none');
 SELECT neardup_guard('t', name => 't_sig_rejekt', action => 'none');
 SELECT neardup_guard('t', 'sig', 0.9, name => '');
 SELECT neardup_guard('t', 'sig', 0.9, condition => 'sig IS NULL)) OR ((true');
+SELECT neardup_guard('t', 'sig', 0.9, condition => 'body = NULL');
+SELECT neardup_guard('t', 'sig', 0.9, condition => 'true');
+SELECT neardup_guard('t', '(NULL::minhash)', 0.9);
 CREATE VIEW v AS SELECT * FROM t;
 CREATE MATERIALIZED VIEW m AS SELECT * FROM t;
 \set VERBOSITY sqlstate

@@ -203,7 +203,7 @@ ALTER TABLE desk.judged ENABLE ROW LEVEL SECURITY;
 CREATE POLICY asked ON desk.judged USING (desk.told('judged') IS NOT NULL);
 INSERT INTO desk.judged VALUES (1, 2, true);
 CREATE CONSTRAINT TRIGGER logged AFTER INSERT ON desk.letters FOR EACH ROW EXECUTE FUNCTION near.neardup_guard_row('signature=desk.signed(body)', 'threshold=0.9',
-	'action=log', 'record_in=desk.queue', 'unless=desk.judged', 'condition=desk.told(''looked'') IS NOT NULL');
+	'action=log', 'record_in=desk.queue', 'unless=desk.judged', 'condition=desk.told(''looked at '' || id) IS NOT NULL');
 INSERT INTO desk.letters VALUES (1, 1, near.words(1));
 GRANT INSERT ON desk.letters, desk.queue TO regress_neardup_writer;
 GRANT SELECT ON desk.judged TO regress_neardup_writer;

@@ -305,6 +305,26 @@ parse_tree(const char *text)
 }
 
 /*
+ * Raises an error if a condition, a list with implicit AND, lets a guard check no row, or is true of
+ * all rows.
+ */
+static void
+check_condition(List *condition)
+{
+	const char *detail = NULL;
+
+	if (condition == NIL)
+		detail = "It is true of all rows.";
+	else if (IsA(linitial(condition), Const) ||
+			 (!contain_mutable_functions((Node *) condition) &&
+			  predicate_refuted_by(condition, condition, true)))
+		detail = "No row satisfies it.";
+	if (detail != NULL)
+		refuse_option(OPTION_CONDITION, detail,
+					  "Pass a condition that some rows satisfy, or leave the argument out.");
+}
+
+/*
  * Returns an expression over the columns of a table as PostgreSQL keeps expressions of indexes; a
  * condition as a list with implicit AND.
  */
@@ -329,5 +349,10 @@ guard_parse(Relation table, const char *text, bool condition)
 		expression =
 			(Node *) make_ands_implicit((Expr *) canonicalize_qual((Expr *) expression, false));
 	fix_opfuncids(expression);
+	if (condition)
+		check_condition((List *) expression);
+	else if (IsA(expression, Const))
+		refuse_option(OPTION_SIGNATURE, "It is the same for all rows.",
+					  "Name a column of signatures, or pass an expression such as 'to_minhash(body)'.");
 	return expression;
 }
