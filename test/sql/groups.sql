@@ -330,6 +330,13 @@ UPDATE parted SET tenant = 3 WHERE tenant = 1 AND id = 2 RETURNING tenant, id, s
 DELETE FROM parted_1 WHERE tenant = 2;
 SELECT tableoid::regclass, tenant, id, same_as FROM parted ORDER BY tenant, id;
 INSERT INTO parted (tenant, id, body) SELECT t, n, words(5, n) FROM generate_series(4, 6) t, generate_series(1, 3) n;
+BEGIN;
+DELETE FROM parted WHERE tenant > 3 AND id = 1;
+SELECT tenant, same_as, array_agg(id ORDER BY id) FROM parted WHERE tenant > 3 GROUP BY 1, 2 ORDER BY 1, 2;
+UPDATE parted SET tenant = 14 + (tenant + id) % 3 WHERE tenant > 3;
+SELECT tenant, same_as, array_agg(id ORDER BY id) FROM parted WHERE tenant > 3 GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT * FROM neardup_guard_violations('parted');
+ROLLBACK;
 DELETE FROM parted WHERE tenant = 5 AND id = 1;
 UPDATE parted SET draft = true WHERE tenant = 6 AND id = 1;
 INSERT INTO parted (tenant, id, body) VALUES (5, 1, words(6));

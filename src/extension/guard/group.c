@@ -12,7 +12,8 @@
  * neardup_clusters(), with "nearest", of the rows in the order in which they were placed last.
  *
  * A transaction that places a row holds a lock until it ends: two rows that are placed at the same
- * time are in no index yet, and a leader may go while a member comes.
+ * time are in no index yet, and a leader may go while a member comes.  Rows that the option within
+ * keeps apart, in different scopes, do not wait for each other.
  */
 #include "guard/guard.h"
 
@@ -20,12 +21,11 @@
 #include "access/xact.h"
 #include "catalog/pg_class.h"
 #include "common/hashfn.h"
+#include "miscadmin.h"
 #include "storage/lmgr.h"
+#include "storage/proc.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
-
-/* A transaction that changes rows of many tenants takes at most this many locks. */
-#define LOCKS 1024
 
 /* Rows that are still to follow others, for verdicts. */
 typedef struct Follower
@@ -59,24 +59,90 @@ static Placement *placement = NULL;
 
 /* ---- Locks ------------------------------------------------------------------------------ */
 
-/* Locks the rows of a scope against other placements until the transaction ends. */
-static void
-lock_groups(const GuardRule *rule, uint16 scope)
+/* A transaction that touches many scopes takes at most this many locks of scopes, from 1 on. */
+#define SCOPES 1024
+
+/*
+ * A statement takes the lock of the table, number 0, before it locks rows, and those of scopes row by
+ * row.  Two that touch the same scopes in different orders would wait for each other, as would one
+ * that waits for a scope and one that hands on the row which the first has locked.  Nobody knows at
+ * its first row which scopes a statement will touch; what the session did before is a good guess.
+ * After a transaction that has touched two scopes, or failed to lock one, so many take the whole
+ * table.  A wrong guess costs waiting or a deadlock, but never a wrong group.
+ */
+#define TABLE_TRANSACTIONS 100
+
+/* The transaction of this session that was the last to lock a table. */
+static struct
 {
-	LockDatabaseObject(RelationRelationId, rule->side[0].table, scope, ExclusiveLock);
+	LocalTransactionId id;
+	bool takes_table; /* it takes whole tables, and no scopes */
+	uint16 scope;     /* the scope that it has touched last, or 0 */
+	int to_come;      /* the number of transactions to come that take whole tables */
+} last_transaction;
+
+/* Takes a lock until the transaction ends. */
+static void
+lock_groups(const GuardRule *rule, uint16 number, LOCKMODE mode)
+{
+	LockDatabaseObject(RelationRelationId, rule->side[0].table, number, mode);
 }
 
-/* Takes the lock before a statement, unless there is one for each key of the option within. */
+/* Locks a table before a statement: against all placements, or those that take the whole table. */
 void
-guard_lock_statement(const GuardRule *rule)
+guard_lock_table(const GuardRule *rule)
 {
+	VirtualTransactionId this;
+
+	GET_VXID_FROM_PGPROC(this, *MyProc);
+	if (last_transaction.id != this.localTransactionId)
+	{
+		last_transaction.id = this.localTransactionId;
+		last_transaction.takes_table = last_transaction.to_come > 0;
+		last_transaction.to_come -= last_transaction.takes_table;
+		last_transaction.scope = 0;
+	}
+	lock_groups(rule, 0,
+				rule->withins == 0 || last_transaction.takes_table ? ExclusiveLock :
+																	 RowExclusiveLock);
+}
+
+/* Takes the whole table after all, if that is possible without waiting; returns whether it is. */
+static bool
+takes_table_now(const GuardRule *rule)
+{
+	LOCKTAG tag;
+
+	SET_LOCKTAG_OBJECT(tag, MyDatabaseId, RelationRelationId, rule->side[0].table, 0);
+	return LockAcquire(&tag, ExclusiveLock, false, true) != LOCKACQUIRE_NOT_AVAIL;
+}
+
+/* Locks a scope, by its number, against other placements. */
+static void
+lock_scope(const GuardRule *rule, uint16 scope)
+{
+	int to_come;
+
+	guard_lock_table(rule);
 	if (rule->withins == 0)
-		lock_groups(rule, 1);
+		return;
+	if (last_transaction.scope != 0 && last_transaction.scope != scope)
+	{
+		last_transaction.to_come = TABLE_TRANSACTIONS;
+		last_transaction.takes_table |= takes_table_now(rule);
+	}
+	last_transaction.scope = scope;
+	if (last_transaction.takes_table)
+		return;
+	to_come = last_transaction.to_come;
+	last_transaction.to_come = TABLE_TRANSACTIONS; /* it stays so if an error is raised */
+	lock_groups(rule, scope, ExclusiveLock);
+	last_transaction.to_come = to_come;
 }
 
 /* Locks the scope of a row, by the values of the option within.  Equal values have one lock. */
 static void
-lock_scope(const GuardCheck *check)
+lock_scope_of_row(const GuardCheck *check)
 {
 	const GuardRule *rule = check->rule;
 	uint32 hash = 0;
@@ -92,7 +158,7 @@ lock_scope(const GuardCheck *check)
 																 column->collation,
 																 check->values.within[i])));
 	}
-	lock_groups(rule, 1 + hash % LOCKS);
+	lock_scope(rule, 1 + hash % SCOPES);
 }
 
 /* ---- Rows --------------------------------------------------------------------------------- */
@@ -242,7 +308,7 @@ guard_place_row(GuardCheck *check)
 	}
 	if (compared)
 	{
-		lock_scope(check);
+		lock_scope_of_row(check);
 		group = find_group(check, key);
 		remember(check, group);
 	}
@@ -349,9 +415,9 @@ follow_old(GuardCheck *check, TupleTableSlot *old, TupleTableSlot *new)
 	}
 	check->row = old;
 	if (guard_begin_search(check))
-		lock_scope(check);
+		lock_scope_of_row(check);
 	else if (!same)
-		lock_groups(check->rule, 1);
+		lock_scope(check->rule, 1);
 	else
 		return;
 	guard_hand_on(check, key_of(check, old), since);

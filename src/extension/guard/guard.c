@@ -272,24 +272,44 @@ create_triggers(const Guard *guard)
 		create_trigger(guard, "before", "BEFORE INSERT", "ROW");
 }
 
+/* Adds a column to the list of a trigger, unless it is there. */
+static void
+add_column(List **columns, const char *name)
+{
+	*columns = list_append_unique(*columns, makeString((char *) name));
+}
+
 /*
  * Creates the trigger that takes the lock of groups, before deletions, and before updates of a
- * column that may move a row.
+ * column that may move a row to another group, tenant or partition.  The primary key has the
+ * columns that make partitions.
  */
 static void
 create_lock_trigger(const Guard *guard, const GuardRule *rule)
 {
-	AttrNumber signature = guard_is_expression(rule->signature) ?
-		0 :
-		guard_named_column(guard->table, rule->signature);
-	const char *columns = "";
+	StringInfoData events;
+	List *columns = NIL;
+	ListCell *cell;
 
-	if (rule->options.value[OPTION_CONDITION] == NULL && signature > 0)
-		columns = psprintf(" OF %s, %s, %s",
-						   quote_identifier(get_attname(guard->table, signature, false)),
-						   quote_identifier(rule->side[0].name), quote_identifier(rule->group));
-	if (rule->withins == 0)
-		create_trigger(guard, "lock", psprintf("BEFORE DELETE OR UPDATE%s", columns), "STATEMENT");
+	initStringInfo(&events);
+	appendStringInfoString(&events, "BEFORE DELETE OR UPDATE");
+	if (rule->options.value[OPTION_CONDITION] == NULL && !guard_is_expression(rule->signature))
+	{
+		AttrNumber signature = guard_named_column(guard->table, rule->signature);
+
+		add_column(&columns, get_attname(guard->table, signature, false));
+		for (int i = 0; i < rule->side[0].keys; i++)
+			add_column(&columns, rule->side[0].key[i]);
+		add_column(&columns, rule->group);
+		for (int i = 0; i < rule->withins; i++)
+			add_column(&columns, rule->within[i].name);
+		if (rule->unless.column != NULL)
+			add_column(&columns, rule->unless.column);
+	}
+	foreach (cell, columns)
+		appendStringInfo(&events, "%s %s", cell == list_head(columns) ? " OF" : ",",
+						 quote_identifier(strVal(lfirst(cell))));
+	create_trigger(guard, "lock", events.data, "STATEMENT");
 }
 
 /* Warns of triggers that may change a row after it was placed, or found to be no duplicate. */

@@ -311,7 +311,7 @@ extern HeapTuple guard_place_row(GuardCheck *check);
 extern void guard_place_again(GuardRule *rule, SPIPlanPtr plan, const GuardParameters *list,
 							  const Datum *group);
 extern void guard_follow_row(GuardCheck *check);
-extern void guard_lock_statement(const GuardRule *rule);
+extern void guard_lock_table(const GuardRule *rule);
 
 extern const char *guard_leader_condition(const GuardRule *rule);
 extern int guard_find_judged(GuardCheck *check, bool same, Datum key, Datum led, Datum **groups);

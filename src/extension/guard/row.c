@@ -245,6 +245,6 @@ neardup_guard_row(PG_FUNCTION_ARGS)
 	check.rule = check.trigger->rule;
 	if (TRIGGER_FIRED_FOR_ROW(data->tg_event) || check.rule->action != ACTION_GROUP)
 		return PointerGetDatum(guard_row(&check));
-	guard_lock_statement(check.rule);
+	guard_lock_table(check.rule);
 	return PointerGetDatum(NULL);
 }
