@@ -66,6 +66,14 @@ UPDATE listings SET body = words(7, id::int % 2) WHERE id IN (7, 8, 102);
 TABLE groups;
 INSERT INTO listings (id, body) VALUES (7, words(8)), (200, words(7, 5)) ON CONFLICT (id) DO UPDATE SET body = EXCLUDED.body RETURNING id, same_as;
 TABLE groups;
+-- A row joins the group of a row that the same statement changes after it.
+BEGIN;
+DELETE FROM listings;
+INSERT INTO listings (id, body) VALUES (1, words(1)), (2, words(2));
+UPDATE listings SET body = CASE id WHEN 1 THEN words(2, 1) ELSE words(3) END RETURNING id, same_as;
+TABLE groups;
+SELECT * FROM neardup_guard_violations('listings');
+ROLLBACK;
 -- Nothing remains of what was rolled back.
 BEGIN;
 DELETE FROM listings WHERE id = 8;
@@ -335,6 +343,9 @@ DELETE FROM parted WHERE tenant > 3 AND id = 1;
 SELECT tenant, same_as, array_agg(id ORDER BY id) FROM parted WHERE tenant > 3 GROUP BY 1, 2 ORDER BY 1, 2;
 UPDATE parted SET tenant = 14 + (tenant + id) % 3 WHERE tenant > 3;
 SELECT tenant, same_as, array_agg(id ORDER BY id) FROM parted WHERE tenant > 3 GROUP BY 1, 2 ORDER BY 1, 2;
+INSERT INTO parted (tenant, id, body) VALUES (17, 1, words(6)), (18, 2, words(6, 1));
+UPDATE parted SET tenant = tenant + 1 WHERE tenant > 16;
+SELECT tenant, same_as, array_agg(id ORDER BY id) FROM parted WHERE tenant > 16 GROUP BY 1, 2 ORDER BY 1, 2;
 SELECT * FROM neardup_guard_violations('parted');
 ROLLBACK;
 DELETE FROM parted WHERE tenant = 5 AND id = 1;

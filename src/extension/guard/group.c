@@ -400,7 +400,6 @@ follow_judged(GuardCheck *check, bool got, TupleTableSlot *row)
 static void
 follow_old(GuardCheck *check, TupleTableSlot *old, TupleTableSlot *new)
 {
-	CommandId since = InvalidCommandId;
 	bool same = false;
 
 	if (new != NULL && guard_leads(check->place, new))
@@ -410,8 +409,6 @@ follow_old(GuardCheck *check, TupleTableSlot *old, TupleTableSlot *new)
 		same = is_same_row(check, compared, old);
 		if (compared && same)
 			return;
-		if (guard_is_kept(&check->place->group_key, old, new))
-			since = guard_command_of(new);
 	}
 	check->row = old;
 	if (guard_begin_search(check))
@@ -420,7 +417,8 @@ follow_old(GuardCheck *check, TupleTableSlot *old, TupleTableSlot *new)
 		lock_scope(check->rule, 1);
 	else
 		return;
-	guard_hand_on(check, key_of(check, old), since);
+	/* Rows of the same statement, too: they may have joined the old row. */
+	guard_hand_on(check, key_of(check, old), InvalidCommandId);
 }
 
 /* Places rows again after a row was stored or deleted. */
@@ -436,7 +434,10 @@ guard_follow_row(GuardCheck *check)
 	if (old != NULL && guard_leads(place, old))
 		follow_old(check, old, new);
 	check->row = new;
-	/* Rows may have lost the leader of this number to a TRUNCATE. */
+	/*
+	 * Rows may have lost the leader of this number to a TRUNCATE.  Those of the same statement have not,
+	 * since they have joined the new row.
+	 */
 	if (new != NULL && moved &&guard_leads(place, new))
 		guard_hand_on(check, key_of(check, new), guard_command_of(new));
 	if (!OidIsValid(check->rule->unless.verdicts) || !moved)
