@@ -46,6 +46,7 @@ class Parquet(unittest.TestCase):
         self.file = self.write("in.parquet", TABLE)
 
     def write(self, name, table, **how):
+        (self.folder / name).parent.mkdir(exist_ok=True)
         pyarrow.parquet.write_table(table, self.folder / name, **{"row_group_size": 70, "compression": "zstd", **how})
         return self.folder / name
 
@@ -70,7 +71,23 @@ class Parquet(unittest.TestCase):
         run(*files, "-o", f"{self.folder}/made/")
         self.assertEqual([len(pyarrow.parquet.read_table(self.folder / f"made/{i}.parquet")) for i in range(4)], [100, 100, 52, 0])
         self.assertIn("name a folder", run(*files, "-o", self.out, code=2))
-        self.assertIn("two files are named", run(files[0], files[0], "-o", f"{self.folder}/made/", code=2))
+        self.assertIn("two files are named", run(files[0], self.write("again/0.parquet", TABLE), "-o", f"{self.folder}/made/", code=2))
+
+    def test_names(self):
+        """A file counts once, whatever its names: one behind its own copy would go as a whole."""
+        link, hard, other = self.folder / "link.parquet", self.folder / "hard.parquet", self.write("other.parquet", TABLE.slice(240))
+        (self.folder / "view").symlink_to(self.folder)
+        link.symlink_to(self.file)
+        hard.hardlink_to(self.file)
+        said = run(link, self.file, hard, self.folder / "view/in.parquet", other, self.file, "-o", self.folder / "made", "--report", self.folder / "r", "--id", "id")
+        self.assertEqual(said, f'neardup: names that are left out, since another is of the same file: 4\n  "{self.file}" is "{link}"\n  "{hard}" is "{link}"\n'
+                               f'  "{self.folder}/view/in.parquet" is "{link}"\n  …\n')
+        self.assertEqual(sorted(path.name for path in (self.folder / "made").iterdir()), ["link.parquet", "other.parquet"])
+        self.assertEqual(pyarrow.parquet.read_table(self.folder / "made/link.parquet")["id"].to_pylist(), STAY)
+        self.assertEqual(pyarrow.parquet.read_table(self.folder / "made/other.parquet")["id"].to_pylist(), IDS[250:252])
+        said = run(hard, other, "--against", link, "-o", self.out)
+        self.assertEqual((said.splitlines()[1], pyarrow.parquet.read_table(self.out)["id"].to_pylist()), (f'  "{hard}" is "{link}"', IDS[250:252]))
+        self.assertIn("all files are those of --against", run(hard, "--against", link, "-o", self.folder / "none", code=2))
 
     def test_options(self):
         """The rows that stay are those of dedupe(), and the report is that of its columns."""

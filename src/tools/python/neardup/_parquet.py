@@ -5,6 +5,7 @@ import itertools
 import mmap
 import os
 import pathlib
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
@@ -92,6 +93,31 @@ def _column(file: Any, field: str) -> Iterator[Any]:
     root, *steps = _place_of(file.schema_arrow, field)
     for batch in _batches(file, [root if "[]" in steps else ".".join([root, *steps])]):
         yield _texts_at(batch.column(0), steps)
+
+
+# The names that are left out of which a message has the first.
+_PLACES = 3
+
+
+def _distinct(paths: Sequence[str], against: str | None) -> list[str]:
+    """Returns the paths without those of a file that was named before, or of `against`, and says which these are."""
+    known: dict[tuple[int, int], str] = {}
+    left_out, stay = [], []
+    for path in [*filter(None, [against]), *paths]:
+        with _reading(path):
+            status = os.stat(path)
+        file = status.st_dev, status.st_ino
+        if file in known:
+            left_out.append(f'  "{path}" is "{known[file]}"')
+        else:
+            known[file] = path
+            stay.append(path)
+    if left_out:
+        places = [*left_out[:_PLACES], *["  …"][:len(left_out) - _PLACES]]
+        print(f"neardup: names that are left out, since another is of the same file: {len(left_out)}", *places, sep="\n", file=sys.stderr)
+    if not (mine := stay[against is not None:]):
+        raise InputError("all files are those of --against: nothing would stay")
+    return mine
 
 
 class _Side:
@@ -235,6 +261,7 @@ def dedupe_files(inputs: Sequence[str], output: str, *, field: str, id: str | No
                  keeping: dict[str, Any], making: dict[str, Any], done: Callable[[int, int], Any]) -> None:
     """Writes what stays of Parquet files: a file, or one for each in a folder.  `keeping` is of keep(), `making` of
     make_values(); done is told how many rows stay, of how many."""
+    inputs = _distinct(inputs, against)
     side, other = _Side(inputs), None if against is None else _Side([against])
     side.check(field, id)
     if other is not None:
