@@ -90,7 +90,7 @@ class Python(unittest.TestCase):
             self.assertEqual(list(neardup.Values._of_arrow(made)), list(made))
             self.assertEqual(list(neardup.Values._of_arrow(make(TEXTS))), list(make(TEXTS)))
         self.assertEqual(list(neardup.clusters(Texts(), 1).keeper), [0, neardup.NO_KEEPER, 2, neardup.NO_KEEPER])
-        self.assertRaisesRegex(TypeError, "Arrow's type utf8 or binary, not '.s'", neardup.minhash, neardup.clusters(TEXTS, 1))
+        self.assertRaisesRegex(TypeError, "Arrow's type utf8 or binary, not struct", neardup.minhash, neardup.clusters(TEXTS, 1))
         # What has not been read is freed with its capsules.
         for _ in range(3):
             neardup.minhash(TEXTS).__arrow_c_array__()
@@ -227,9 +227,9 @@ class Python(unittest.TestCase):
         short = [{"body": " ".join(text.split()[5:25])} for text in TEXTS]
         self.assertEqual(neardup.dedupe(rows[:4] + short[:4], 1, text="body", containment=True), rows[:4])
         for refused, why in ((("in.parquet",), "read a file first"), ((pathlib.Path("in.parquet"),), "read a file first"), ((b"a",), "values in a list"),
-                             (({"body": TEXTS},), "pyarrow.table"), ((rows,), "the columns are 'body'"), ((7,), "put them in a list"), (({"a"},), "put them in a list")):
+                             (({"body": TEXTS},), "pyarrow.table"), ((rows,), "the columns are 'id', 'body'"), ((7,), "put them in a list"), (({"a"},), "put them in a list")):
             self.assertRaisesRegex(TypeError, why, neardup.dedupe, *refused)
-        self.assertRaisesRegex(ValueError, "no column 'text': the columns are 'body', 'id', 'more'", neardup.dedupe, rows, text="text")
+        self.assertRaisesRegex(ValueError, "no column 'text': the columns are 'id', 'body', 'more'", neardup.dedupe, rows, text="text")
         self.assertRaisesRegex(ValueError, "a column 'size' already", neardup.dedupe, [{"body": "", "size": 1}], text="body", report=True)
         self.assertEqual(neardup.dedupe([], text="body"), [])
         self.assertEqual(neardup.dedupe({1: "a", 2: "a"}.values()), ["a"])
@@ -326,7 +326,11 @@ class Python(unittest.TestCase):
         for code, call in (
                 (1, lambda: neardup.minhash("", k=15)), (1, lambda: neardup.minhash("", k=2**32 + 512)),
                 (1, lambda: neardup.Lexicon.learn(TEXTS, entries=2**32 + 1)), (1, lambda: neardup.Lexicon.learn(TEXTS, memory=-1)), (1, lambda: neardup.shingles("", scheme="nonsense")),
-                (1, lambda: neardup.minhash(TEXTS, jobs=-1)), (1, lambda: neardup.pairs(TEXTS, 1, jobs=2**32 + 1)), (1, lambda: neardup.clusters(TEXTS, 1, memory=-1)),
+                (1, lambda: neardup.minhash(TEXTS, jobs=-1)), (1, lambda: neardup.pairs(TEXTS, 1, jobs=2**32 + 1)),
+                *((1, lambda jobs=jobs, made=made: made(TEXTS, jobs=jobs)) for jobs in (0, 1025, 10**9) for made in (neardup.minhash, neardup.shingles, neardup.dedupe, lambda texts, jobs: neardup.clusters(texts, 1, jobs=jobs))),
+                (1, lambda: neardup.minhash("a", scheme="word 1\0x")), (1, lambda: neardup.Lexicon.learn(TEXTS, "word 1\0x")), (1, lambda: neardup.mask_changing("a", "ip\0x")),
+                (2, lambda: neardup.from_text("minhash", neardup.to_text(neardup.minhash("a")) + "\0x")), (2, lambda: neardup.Lexicon(str(neardup.Lexicon.learn(TEXTS)) + "\0x")),
+                (1, lambda: neardup.clusters(TEXTS, 1, memory=-1)),
                 (1, lambda: list(neardup.copy_binary([2**63], [b""]))), (1, lambda: neardup.from_text("nothing", "")),
                 (1, lambda: neardup.pairs(TEXTS, 0)), (2, lambda: neardup.to_text(b"\1\1\0")), (2, lambda: neardup.to_text(b"")),
                 (2, lambda: neardup.Lexicon("nonsense")), (1, lambda: neardup.Lexicon.learn([])),

@@ -140,6 +140,38 @@ class Tables(unittest.TestCase):
             report = rows_of(neardup.dedupe(table, text="body", report=True, against=DOCUMENTS.slice(0, 1)))
             self.assertEqual([(row["keeper"], row["against"]) for row in report[:3]], [(None, 0), (1, None), (2, None)])
 
+    def test_names(self):
+        """Columns whose names are no texts, or empty."""
+        for text, id in (0, 1), (1, 0), (("a", "t"), ("a", "id")), ("", "id"), ("text", ""):
+            table = pandas.DataFrame({text: TEXTS, id: range(5, 5 + len(TEXTS))})
+            self.assertEqual(neardup.dedupe(table, text=text)[id].tolist(), [5 + i for i in STAY])
+            for records in table, [{text: body, id: 5 + i} for i, body in enumerate(TEXTS)]:
+                report = neardup.dedupe(records, text=text, id=id, report=True, against=records[:1])
+                rows = report if isinstance(report, list) else report.to_dict("records")
+                keepers, against = ([row.get(name, row.get((name, ""))) for row in rows] for name in ("keeper", "against"))
+                self.assertEqual((keepers[-3:], against[-4], pandas.isna(keepers[0]), against[0]), ([6, 7, 8], 5, True, 5), text)
+        self.assertRaisesRegex(ValueError, "no column 2: the columns are 0, 'b'", neardup.dedupe, [{0: "a", "b": 1}], text=2)
+
+    def test_carried(self):
+        """Types of which pyarrow chooses no rows by itself."""
+        view, count = pyarrow.string_view(), len(TEXTS)
+        long = "longer than a view has within itself"
+        for kind, item in ((pyarrow.list_(view), [long, None]), (pyarrow.large_list(view), ["x"]), (pyarrow.list_(view, 1), [long]), (pyarrow.struct([("a", view)]), {"a": long}),
+                           (pyarrow.list_(pyarrow.struct([("a", pyarrow.binary_view())])), [{"a": b"x"}]), (pyarrow.list_view(view), ["x"])):
+            column = pyarrow.array([item, None] * count, kind)[:count]
+            for some in column, pyarrow.chunked_array([column[:3], column[3:]]):
+                made = neardup.dedupe(pyarrow.table({"body": TEXTS, "x": some}, pyarrow.schema([("body", "string"), pyarrow.field("x", kind, metadata={"m": "n"})])), text="body")
+                made.validate(full=True)
+                self.assertEqual((made.schema.field("x").type, made.schema.field("x").metadata, made["x"].to_pylist()), (kind, {b"m": b"n"}, column.to_pylist()[:13]), kind)
+        runs = pyarrow.compute.run_end_encode(pyarrow.array(["a", "a", None, "b"] * count)[:count], run_end_type=pyarrow.int16())
+        for table in pyarrow.table({"body": TEXTS, "x": runs}), pyarrow.record_batch({"body": TEXTS, "x": runs}):
+            made = neardup.dedupe(table, text="body")
+            self.assertEqual((type(made), made.schema, made["x"].to_pylist()), (type(table), table.schema, runs.to_pylist()[:13]))
+        map_of_views = pyarrow.table({"body": TEXTS, "x": pyarrow.array([[("a", "b")]] * count, pyarrow.map_(view, view))})
+        self.assertRaisesRegex(TypeError, r"column 'x', whose type is map<string_view, string_view>", neardup.dedupe, map_of_views, text="body")
+        self.assertRaisesRegex(TypeError, "not run_end_encoded", neardup.minhash, runs)
+        self.assertRaisesRegex(TypeError, "not run_end_encoded", neardup.dedupe, runs)
+
     def test_lists(self):
         for name, column in columns().items():
             if name not in ("table of one", "DuckDB") and "binary" not in name:

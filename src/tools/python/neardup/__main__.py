@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from . import Lexicon, NeardupError, __version__
-from ._library import DEFAULT
+from ._library import DEFAULT, JOBS_MOST
 
 # As of the command.
 _UNITS = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
@@ -45,8 +45,8 @@ def _shape(text: str) -> tuple[int, ...]:
 
 
 def _jobs(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 1024:
-        raise argparse.ArgumentTypeError(f'"{text}" is no number of threads, whole, from 1 to 1024')
+    if not text.isdecimal() or not 1 <= int(text) <= JOBS_MOST:
+        raise argparse.ArgumentTypeError(f'"{text}" is no number of threads, whole, from 1 to {JOBS_MOST}')
     return int(text)
 
 
@@ -71,7 +71,7 @@ def _parser() -> _Parser:
     add("--contained", type=float, metavar="SHARE", help="a row goes if at least this share of its shingles is in the one that stays")
     add("-a", "--against", metavar="FILE", help="drops what is similar to a row of this Parquet file")
     add("--report", metavar="FILE", help="a file for id, keeper, similarity, and duplicate or against, of each row that is dropped")
-    add("-j", "--jobs", type=_jobs, default=min(os.cpu_count() or 1, 1024), help="threads (processors)")
+    add("-j", "--jobs", type=_jobs, default=min(os.cpu_count() or 1, JOBS_MOST), help="threads (processors)")
     add("-m", "--memory", type=_memory, default=0, help="memory to compare in, such as 800M or 4G (half of the machine's)")
     return parser
 

@@ -48,6 +48,7 @@ for _name in _SCHEMA, _ARRAY:
 
 # The bytes of an entry of each type of texts, and of each type of numbers in a dictionary.
 _ENTRY = {b"u": 4, b"z": 4, b"U": 8, b"Z": 8, b"vu": 16, b"vz": 16}
+_NAMES = {b"+r": "run_end_encoded, which pyarrow.compute.run_end_decode() decodes", b"+l": "list", b"+L": "large_list", b"+s": "struct"}
 _NUMBER = {b"c": 1, b"C": 1, b"s": 2, b"S": 2, b"i": 4, b"I": 4, b"l": 8, b"L": 8}
 
 
@@ -115,6 +116,10 @@ def _chunks_of_stream(pointer: int, capsule: Any) -> Iterator[Chunk]:
         yield Chunk(schema.structure, array.structure, (schema, array, capsule))
 
 
+def _name_of(schema: Any) -> str:
+    return _NAMES.get(schema.format, repr(schema.format.decode()))
+
+
 def texts_of(chunk: Chunk) -> Column:
     """Returns the texts of an array, as a neardup_column."""
     schema, array, _ = chunk
@@ -135,7 +140,7 @@ def texts_of(chunk: Chunk) -> Column:
         column.data = array.buffers[2] if array.n_buffers > 2 else None
         column.buffer = ctypes.addressof(array.buffers.contents) + 2 * ctypes.sizeof(c_void_p)
     else:
-        raise TypeError(f"a column of texts has Arrow's type utf8 or binary, not {schema.format.decode()!r}"
+        raise TypeError(f"a column of texts has Arrow's type utf8 or binary, not {_name_of(schema)}"
                         + (": name a column of the table" if schema.format == b"+s" else ""))
     column.validity, column.entry = array.buffers[0], array.buffers[1]
     return column
@@ -156,7 +161,7 @@ def bytes_of(chunk: Chunk) -> Iterator[bytes | None]:
         entry = (kind * (start + count + 1)).from_address(buffers[1]) if count else []
         place = ((buffers[2] + entry[i], entry[i + 1] - entry[i]) for i in range(start, start + count))
     else:
-        raise TypeError(f"a column of values has Arrow's type binary, not {schema.format.decode()!r}")
+        raise TypeError(f"a column of values has Arrow's type binary, not {_name_of(schema)}")
     for bit, (address, length) in zip(f"{valid & (1 << count) - 1:0{count}b}"[::-1], place):
         yield ctypes.string_at(address, length) if bit == "1" else None
 

@@ -3,12 +3,12 @@
 import struct
 from array import array
 from collections.abc import Iterator, Sequence
-from ctypes import byref, c_size_t, c_uint8, c_uint16, c_uint32, c_void_p
+from ctypes import byref, c_size_t, c_uint8, c_uint32, c_void_p
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from . import _arrow
-from ._library import Options, alone, call, free, integer
+from ._library import Options, alone, call, free, integer, threads
 from ._values import Values
 
 NO_KEEPER = 0xFFFFFFFF
@@ -93,7 +93,7 @@ def _options(threshold: float, multiset: bool, containment: bool, nearest: bool,
              part: tuple[int, int, int] | None = None) -> Any:
     share = 0 if contained is None else contained or -1
     numbers = (integer(number, c_uint32) for number in part or ())
-    return byref(Options(threshold, multiset, containment, nearest, integer(jobs, c_uint16), integer(memory, c_size_t), share, *numbers))
+    return byref(Options(threshold, multiset, containment, nearest, threads(jobs), integer(memory, c_size_t), share, *numbers))
 
 
 def pairs(values: Any, threshold: float, *, against: Any = None, multiset: bool = False, containment: bool = False,

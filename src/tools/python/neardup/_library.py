@@ -1,6 +1,7 @@
 """The functions of neardup.h, in a session for each thread."""
 
 import ctypes
+import itertools
 import operator
 import pathlib
 import threading
@@ -36,6 +37,9 @@ def _function(name: str) -> Any:
 FUNCTION = {name: _function(name) for name in _FUNCTIONS}
 _INTEGERS = {name: [(i, kind) for i, kind in enumerate(function.argtypes[1:]) if kind in (c_int, c_uint32, c_size_t)]
              for name, function in FUNCTION.items()}
+# Texts that end in a zero, since no size follows them.
+_STRINGS = {name: [i for i, (kind, following) in enumerate(itertools.pairwise([*function.argtypes[1:], None])) if kind is c_char_p and following is not c_size_t]
+            for name, function in FUNCTION.items()}
 
 
 class _Default(ctypes.Structure):
@@ -57,6 +61,9 @@ class NeardupError(ValueError):
     def __reduce__(self) -> Any:
         return NeardupError, (str(self), self.code)
 
+
+# The most threads, as of the command.
+JOBS_MOST = 1024
 
 # Seconds until Ctrl-C is noticed at the latest.
 NOTICE = 0.2
@@ -132,11 +139,22 @@ def integer(value: Any, kind: Any) -> int:
     return number
 
 
+def threads(jobs: Any) -> int:
+    """Returns a number of threads."""
+    number = operator.index(jobs)
+    if not 1 <= number <= JOBS_MOST:
+        raise NeardupError(f"jobs is a number of threads from 1 to {JOBS_MOST}, not {number}", 1)
+    return number
+
+
 def call(name: str, *arguments: Any, own: Session | None = None) -> None:
     """Calls a function in the session of this thread, or in its own; raises what it refuses.  Other threads run meanwhile."""
     session, checked = (own or OF_THREAD.session).handle, list(arguments)
     for i, kind in _INTEGERS[name]:
         checked[i] = integer(arguments[i], kind)
+    for i in _STRINGS[name]:
+        if 0 in (arguments[i] or b""):
+            raise NeardupError(f"{arguments[i].decode()!r:.60} has a character U+0000", 2 if name == "parse" else 1)
     refuse(session, FUNCTION[name](session, *checked))
 
 

@@ -9,7 +9,7 @@ import weakref
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from ctypes import byref, c_bool, c_uint16, c_uint64, c_void_p
+from ctypes import byref, c_bool, c_uint64, c_void_p
 from typing import Any
 
 from . import _arrow
@@ -27,10 +27,10 @@ from ._library import (
     call,
     free,
     in_threads,
-    integer,
     refuse,
     result_of,
     take,
+    threads,
 )
 from ._values import LEXICON, LONG, MINHASH, SHINGLES, SIMHASH, Text, Values, is_null, items_of, utf8
 
@@ -198,7 +198,7 @@ class _Signer:
         if isinstance(texts, (str, bytes)):
             text = utf8(texts)
             return self.sign(text) if len(text) < LONG else alone(lambda: self.sign(text))
-        columns, jobs = _columns_of(texts), integer(jobs, c_uint16)
+        columns, jobs = _columns_of(texts), threads(jobs)
         few = jobs <= 1 and not _arrow.has_interface(texts)
         made = map(self._sign_few, columns) if few else in_threads(self.sign_column, columns, jobs)
         return Values.joined(self.kind, self.size, made, progress)
@@ -209,7 +209,7 @@ class _Signer:
         places = list(itertools.accumulate((column.count for column in columns), initial=0))
         digests = (c_uint64 * places[-1])()
         call("signer_remember", self, min(_REMEMBERED * places[-1], _REMEMBERED_MOST))
-        made = in_threads(lambda i: self.sign_column(columns[i], byref(digests, 8 * places[i])), range(len(columns)), integer(jobs, c_uint16))
+        made = in_threads(lambda i: self.sign_column(columns[i], byref(digests, 8 * places[i])), range(len(columns)), threads(jobs))
         values = Values.joined(self.kind, self.size, made, progress)
         together = (Column * len(columns))(*columns)
         evidence = Evidence(by._as_parameter_.value, ctypes.addressof(together), len(columns), digest=ctypes.addressof(digests))

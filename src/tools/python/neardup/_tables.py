@@ -18,18 +18,46 @@ class _Table(NamedTuple):
     """What is done with a table of some package: its names, a column as minhash() takes it and as a list, the table of
     some rows, and with more columns, which are lists."""
 
-    names: Callable[[Any], list[str]]
-    column: Callable[[Any, str], Any]
-    items: Callable[[Any, str], list[Any]]
+    names: Callable[[Any], list[Any]]
+    column: Callable[[Any, Any], Any]
+    items: Callable[[Any, Any], list[Any]]
     take: Callable[[Any, list[int]], Any]
     extend: Callable[[Any, dict[str, list[Any]]], Any]
 
 
-def _names(table: Any) -> list[str]:
+def _names(table: Any) -> list[Any]:
     return names_of(table) or []
 
 
 # ---- Packages --------------------------------------------------------------
+
+
+def _plain(kind: Any) -> Any:
+    """Returns a type of which pyarrow chooses rows, for one with views within, of which it does not."""
+    pyarrow = import_module("pyarrow")
+    types = pyarrow.types
+    if types.is_fixed_size_list(kind):
+        return pyarrow.list_(kind.value_field.with_type(_plain(kind.value_type)), kind.list_size)
+    for is_kind, make in (types.is_list, pyarrow.list_), (types.is_large_list, pyarrow.large_list):
+        if is_kind(kind):
+            return make(kind.value_field.with_type(_plain(kind.value_type)))
+    if types.is_struct(kind):
+        return pyarrow.struct([field.with_type(_plain(field.type)) for field in kind])
+    return {pyarrow.string_view(): pyarrow.large_utf8(), pyarrow.binary_view(): pyarrow.large_binary()}.get(kind, kind)
+
+
+def _chosen(column: Any, mask: Any, name: str = "of texts") -> Any:
+    """Returns the rows of a column that a mask has."""
+    pyarrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
+    kind = column.type
+    try:
+        if pyarrow.types.is_run_end_encoded(kind):
+            return compute.run_end_encode(_chosen(compute.run_end_decode(column), mask, name), run_end_type=kind.run_end_type)
+        plain = _plain(kind)
+        # take() joins chunks, of which one has at most 2 GB.
+        return column.filter(mask) if plain == kind else column.cast(plain).filter(mask).cast(kind)
+    except pyarrow.ArrowNotImplementedError:
+        raise TypeError(f"pyarrow cannot choose rows of the column {name}, whose type is {kind}: cast it first") from None
 
 
 def pyarrow_take(table: Any, numbers: list[int]) -> Any:
@@ -37,16 +65,11 @@ def pyarrow_take(table: Any, numbers: list[int]) -> Any:
     stays = bytearray(len(table))
     for number in numbers:
         stays[number] = 1
-    # pyarrow does not filter views.
-    plain = {pyarrow.string_view(): pyarrow.large_utf8(), pyarrow.binary_view(): pyarrow.large_binary()}
-    if hasattr(table, "schema"):
-        kind: Any = table.schema
-        other: Any = pyarrow.schema([field.with_type(plain.get(field.type, field.type)) for field in kind], kind.metadata)
-    else:
-        kind, other = table.type, plain.get(table.type, table.type)
-    # take() joins chunks, of which one has at most 2 GB.
     mask = pyarrow.array(map(bool, stays), pyarrow.bool_())
-    return table.filter(mask) if kind == other else table.cast(other).filter(mask).cast(kind)
+    if not hasattr(table, "schema"):
+        return _chosen(table, mask)
+    columns = [_chosen(column, mask, repr(name)) for name, column in zip(table.column_names, table.columns)]
+    return type(table).from_arrays(columns, schema=table.schema)
 
 
 def _pyarrow_extend(table: Any, columns: dict[str, list[Any]]) -> Any:
@@ -88,7 +111,7 @@ _PACKAGES = {
     "pandas": _Table(_names, lambda t, n: t[n], lambda t, n: t[n].tolist(), lambda t, i: t.iloc[i], _pandas_extend),
     "datasets": _Table(_names, _dataset_column, lambda t, n: list(t[n]), lambda t, i: t.select(i), _dataset_extend),
 }
-_ROWS = _Table(lambda t: sorted({name for row in t for name in row}), lambda t, n: [row.get(n) for row in t],
+_ROWS = _Table(lambda t: list(dict.fromkeys(name for row in t for name in row)), lambda t, n: [row.get(n) for row in t],
                lambda t, n: [row.get(n) for row in t], lambda t, i: [t[number] for number in i], _rows_extend)
 
 
@@ -143,9 +166,9 @@ class _Opened(NamedTuple):
     back: Callable[[Any], Any]
 
 
-def _open(records: Any, text: str | None, id: str | None = None) -> _Opened | None:
+def _open(records: Any, text: Any, id: Any = None) -> _Opened | None:
     """Returns records that are a table; None if they are a column or a list."""
-    package, rows = _package_of(records), isinstance(records, (list, tuple)) and isinstance(first_of(itertools.chain(records, [{}] if text else [])), Mapping)
+    package, rows = _package_of(records), isinstance(records, (list, tuple)) and isinstance(first_of(itertools.chain(records, [] if text is None else [{}])), Mapping)
     found = _ROWS.names(records) if rows else names_of(records)
     if found and text is None:
         _refuse(records, f"name the column of the texts with text=: the columns are {', '.join(map(repr, found))}")
@@ -228,7 +251,7 @@ def make_values(texts: Any, *, k: int, b: int, scheme: str | None, lexicon: Lexi
     return made
 
 
-def dedupe(records: Any, threshold: float = DEFAULT.threshold, *, text: str | None = None, id: str | None = None,
+def dedupe(records: Any, threshold: float = DEFAULT.threshold, *, text: Any = None, id: Any = None,
            report: bool = False, against: Any = None, k: int = DEFAULT.k, b: int = DEFAULT.b, scheme: str | None = None,
            lexicon: Lexicon | None = None, shingles: bool = False, multiset: bool = False, containment: bool = False,
            nearest: bool = False, decide: str | None = None, contained: float | None = None, jobs: int = 1, memory: int = 0,
@@ -254,12 +277,12 @@ def dedupe(records: Any, threshold: float = DEFAULT.threshold, *, text: str | No
     def values_of(side: Any, opened: _Opened | None) -> Values:
         if opened is None and _are_values(side):
             return Values.of(side)
-        texts = side if opened is None else opened.how.column(opened.table, str(text))
+        texts = side if opened is None else opened.how.column(opened.table, text)
         return make_values(texts, k=k, b=b, scheme=scheme, lexicon=lexicon, shingles=shingles or multiset or containment, decide=way, jobs=jobs, progress=progress)
 
     records, against = _listed(records), None if against is None else _listed(against)
     opened = _open(records, text, id)
-    if opened is None and (text or id or report):
+    if opened is None and (text is not None or id is not None or report):
         _refuse(records, "text=, id= and report= are of tables, which have columns")
     if opened is not None and report and (taken := _REPORT & {*opened.how.names(opened.table)}):
         raise ValueError(f"the table has a column {min(taken)!r} already")
@@ -276,9 +299,9 @@ def dedupe(records: Any, threshold: float = DEFAULT.threshold, *, text: str | No
         return kept.stay if numbers else _take(records, kept.stay)
     if not report:
         return opened.back(opened.how.take(opened.table, kept.stay))
-    ids = opened.how.items(opened.table, id) if id else range(len(kept.clusters.keeper))
+    ids = opened.how.items(opened.table, id) if id is not None else range(len(kept.clusters.keeper))
     against_ids: Sequence[Any] = range(NO_KEEPER)
-    if id and other is not None and id in other.how.names(other.table):
+    if id is not None and other is not None and id in other.how.names(other.table):
         against_ids = other.how.items(other.table, id)
     return opened.back(opened.how.extend(opened.table, _report(ids, kept, against_ids, values, others)))
 

@@ -42,7 +42,7 @@ def first_of(items: Iterable[Any]) -> Any:
     return next((item for item in items if not is_null(item)), None)
 
 
-def names_of(table: Any) -> list[str] | None:
+def names_of(table: Any) -> list[Any] | None:
     """Returns the names of the columns of a table; None if it is none."""
     for owner, names in (table, "column_names"), (table, "columns"), (getattr(table, "schema", None), "names"):
         found = getattr(owner, names, None)
