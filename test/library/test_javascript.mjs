@@ -70,7 +70,46 @@ test('what is refused', () => {
 	refused(2, () => neardup.compare(new Uint8Array(1), new Uint8Array(1)))
 	refused(3, () => neardup.compare(neardup.minhash('a', { k: 64 }), neardup.minhash('a', { k: 128 })))
 	refused(1, () => neardup.pairs(neardup.minhash(['a', 'b']), 2))
+	for (const scheme of ['word 1\0x', '\0'])
+		refused(1, () => neardup.minhash('a', { scheme }))
+	refused(2, () => neardup.fromText('minhash', `${neardup.toText(neardup.minhash('a'))}\0x`))
+	refused(1, () => neardup.fromText('lexicons', ''))
 	assert.equal(neardup.minhash('a b c').length, 76)
+})
+
+test('types', () => {
+	const typed = body => assert.throws(body, TypeError)
+
+	for (const no of [null, undefined, 5, 5n, true, {}, Symbol('a'), new String('a'), new Uint8Array(2), new Map()]) {
+		for (const make of [neardup.minhash, neardup.simhash, neardup.shingles]) {
+			typed(() => make(no))
+			typed(() => make(['a', no]))
+			if (no !== undefined)
+				typed(() => make('a', { scheme: no }))
+		}
+		typed(() => neardup.editDistance('a', no))
+		typed(() => neardup.editDistance(no, 'a'))
+		typed(() => neardup.fromText('minhash', no))
+		typed(() => neardup.pairs(no, 0.8))
+		typed(() => neardup.clusters(no, 0.8))
+		if (!(no instanceof Uint8Array)) {
+			typed(() => neardup.toText(no))
+			typed(() => neardup.compare(no, neardup.minhash('a')))
+			typed(() => neardup.similarity(neardup.minhash('a'), no))
+			typed(() => neardup.pairs([neardup.minhash('a'), no], 0.8))
+			if (no !== undefined)
+				typed(() => neardup.minhash('a', { lexicon: no }))
+		}
+	}
+	for (const against of ['', 0, false, {}])
+		typed(() => neardup.pairs(neardup.minhash(['a']), 0.8, { against }))
+	assert.equal(neardup.pairs(neardup.minhash(['a b', 'a b']), 0.8, { against: null }).length, 1)
+	typed(() => neardup.minhash([, 'a']))
+	assert.equal(neardup.toText(Buffer.from(neardup.minhash('a'))), neardup.toText(neardup.minhash('a')))
+	typed(() => neardup.toText('ab'))
+	typed(() => neardup.pairs(['ab'], 0.8))
+	for (const threshold of [null, undefined, '0.8', 1n])
+		typed(() => neardup.clusters(neardup.minhash(['a']), threshold))
 })
 
 done()

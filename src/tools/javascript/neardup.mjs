@@ -27,6 +27,18 @@ export class NeardupError extends Error {
 	}
 }
 
+/* Returns something that has a type; throws a TypeError for what has not, which would be taken for a text or for bytes of 0. */
+function checked(is, thing, what) {
+	if (!is)
+		throw new TypeError(`${what}, not ${thing === null ? 'null' : typeof thing === 'object' ? thing.constructor?.name ?? 'an object' : typeof thing}`)
+	return thing
+}
+
+const textOf = text => checked(typeof text === 'string', text, 'a text is a string')
+// Also of another realm, such as that of a test's sandbox.
+const valueOf = value => checked(Object.prototype.toString.call(value) === '[object Uint8Array]', value, 'a value is a Uint8Array')
+const listOf = list => checked(Array.isArray(list), list, 'values are in an array')
+
 /* Returns the kind of a value, as its second byte tells. */
 function kindOf(value) {
 	if (value.length < 2)
@@ -89,6 +101,13 @@ export async function load(wasm = new URL('neardup.wasm', import.meta.url), rand
 		return at
 	}
 
+	/* Returns where a string lies that ends at its first zero. */
+	function putString(string, code = 1) {
+		if (textOf(string).includes('\0'))
+			throw new NeardupError(`${JSON.stringify(string).slice(0, 60)} has a character U+0000`, code)
+		return put(encoder.encode(string))
+	}
+
 	/* Ends what a call took, whatever happens. */
 	function scoped(body) {
 		const outer = scratch
@@ -126,11 +145,11 @@ export async function load(wasm = new URL('neardup.wasm', import.meta.url), rand
 	/* Lets `body` use a signer. */
 	function withSigner(kind, k, b, { scheme, lexicon }, body) {
 		const at = room(4)
-		const weights = typeof lexicon === 'string' ? encoder.encode(lexicon) : lexicon
+		const weights = typeof lexicon === 'string' ? encoder.encode(lexicon) : lexicon === undefined ? lexicon : valueOf(lexicon)
 
 		if (k !== (k | 0) || b !== (b | 0))
 			throw new NeardupError(`k and b are whole numbers, not ${k} and ${b}`, 1)
-		call('signer_new', kind, k, b, scheme === undefined ? 0 : put(encoder.encode(scheme)),
+		call('signer_new', kind, k, b, scheme === undefined ? 0 : putString(scheme),
 			weights === undefined ? 0 : put(weights), weights?.length ?? 0, at)
 		const signer = view().getUint32(at, true)
 		try {
@@ -142,7 +161,7 @@ export async function load(wasm = new URL('neardup.wasm', import.meta.url), rand
 
 	/* Returns a text in UTF-8, which has no halves of surrogate pairs; TextEncoder would replace them. */
 	function encode(text) {
-		if (/\p{Surrogate}/u.test(text))
+		if (/\p{Surrogate}/u.test(textOf(text)))
 			throw new NeardupError('a text has half of a surrogate pair', 2)
 		return encoder.encode(text)
 	}
@@ -159,11 +178,13 @@ export async function load(wasm = new URL('neardup.wasm', import.meta.url), rand
 	/* Makes the value of a text, or those of an array of texts. */
 	function make(kind, k, b, texts, how) {
 		return scoped(() => withSigner(kind, k, b, how, signer =>
-			Array.isArray(texts) ? texts.map(text => signOne(signer, text)) : signOne(signer, texts)))
+			Array.isArray(texts) ? Array.from(texts, text => signOne(signer, text)) : signOne(signer, texts)))
 	}
 
 	/* Returns where a neardup_values of an array lies. */
 	function putValues(values) {
+		for (const value of listOf(values))
+			valueOf(value)
 		const at = room(36)
 		const offset = room(8 * (values.length + 1))
 		const bytes = room(values.reduce((sum, value) => sum + value.length, 0))
@@ -183,7 +204,7 @@ export async function load(wasm = new URL('neardup.wasm', import.meta.url), rand
 	function putOptions(threshold, { multiset = false, containment = false, nearest = false }) {
 		const at = room(48)
 
-		view().setFloat64(at, threshold, true)
+		view().setFloat64(at, checked(typeof threshold === 'number', threshold, 'a threshold is a number'), true)
 		heap().set([multiset, containment, nearest], at + 8)
 		return at
 	}
@@ -192,7 +213,7 @@ export async function load(wasm = new URL('neardup.wasm', import.meta.url), rand
 		return scoped(() => {
 			const at = room(32)
 
-			call('compare', kindOf(x), put(x), x.length, put(y), y.length, at)
+			call('compare', kindOf(valueOf(x)), put(x), x.length, put(valueOf(y)), y.length, at)
 			const [similarity, containment, weighted] = [8, 16, 24].map(field => view().getFloat64(at + field, true))
 			return { distance: view().getInt32(at, true), similarity, containment, weighted }
 		})
@@ -222,14 +243,14 @@ export async function load(wasm = new URL('neardup.wasm', import.meta.url), rand
 		}),
 
 		/* Returns a value as the server prints it, and the other way round; kind is 'minhash', 'simhash' or 'shingles'. */
-		toText: value => scoped(() => decoder.decode(take('print', kindOf(value), put(value), value.length))),
-		fromText: (kind, text) => scoped(() => take('parse', KINDS[kind], put(encoder.encode(text)))),
+		toText: value => scoped(() => decoder.decode(take('print', kindOf(valueOf(value)), put(value), value.length))),
+		fromText: (kind, text) => scoped(() => take('parse', KINDS[kind], putString(text, 2))),
 
 		/* Returns all pairs { a, b, similarity } of values, by number, as neardup_pairs() in SQL; b is of `against`, if given. */
 		pairs: (values, threshold, how = {}) => scoped(() => {
 			const [start, count] = [room(8), room(8)]
 
-			call('pairs', putValues(values), how.against ? putValues(how.against) : 0, putOptions(threshold, how), start, count)
+			call('pairs', putValues(values), how.against == null ? 0 : putValues(how.against), putOptions(threshold, how), start, count)
 			const at = view().getUint32(start, true)
 			const pairs = Array.from({ length: view().getUint32(count, true) }, (_, i) => ({
 				a: view().getUint32(at + 16 * i, true),
@@ -242,9 +263,9 @@ export async function load(wasm = new URL('neardup.wasm', import.meta.url), rand
 
 		/* Returns { keeper, similarity } of each value, as neardup_clusters() in SQL: its own number if it stays, or NO_KEEPER. */
 		clusters: (values, threshold, how = {}) => scoped(() => {
-			const [keeper, similarity] = [room(4 * values.length), room(8 * values.length)]
+			const [keeper, similarity] = [room(4 * listOf(values).length), room(8 * values.length)]
 
-			call('clusters', putValues(values), how.against ? putValues(how.against) : 0, putOptions(threshold, how), keeper, similarity)
+			call('clusters', putValues(values), how.against == null ? 0 : putValues(how.against), putOptions(threshold, how), keeper, similarity)
 			return values.map((_, i) => ({
 				keeper: view().getUint32(keeper + 4 * i, true),
 				similarity: view().getFloat64(similarity + 8 * i, true)
