@@ -24,11 +24,14 @@ sub file
 
 sub slurp { return PostgreSQL::Test::Utils::slurp_file("$FOLDER/" . shift) }
 
+sub slurp_page { return PostgreSQL::Test::Utils::slurp_file("$ENV{TESTDIR}/doc/" . shift) }
+
 # Runs a line of a shell; $N is the command.  Returns what it prints.
 sub run
 {
 	my ($line, $expected) = @_;
-	my $out = `cd $FOLDER && N=neardup && $line 2>error`;
+	my $out = `cd $FOLDER && N=neardup && { $line
+} 2>$FOLDER/error`;
 
 	is($? >> 8, $expected // 0, $line) or diag(slurp('error'));
 	return $out;
@@ -105,6 +108,46 @@ fails('printf "\n" | $N sign --files-from -', 2, qr/^neardup: "-" names no file$
 fails('$N sign --files-from nowhere', 2, qr/could not read "nowhere"/);
 fails('echo - | $N sign --files-from -', 1, qr/standard input would be read twice/);
 fails('echo nowhere.jsonl | $N dedupe --files-from -', 2, qr/could not read "nowhere.jsonl": No such file/);
+
+# ---- Files with several names ----
+
+# A folder with a real file, links to it and to its folder, and another text.
+sub make_links
+{
+	run('rm -rf links; mkdir -p links/real links/view; cd links; echo "one two three four five six" >real/doc.txt; echo "another text of some words" >other.txt; ln -s ../real/doc.txt view/soft.txt; ln real/doc.txt view/hard.txt; ln -s real linked');
+}
+make_links();
+my @names = ('view/soft.txt', 'real/doc.txt', 'view/hard.txt', 'linked/doc.txt', './real/doc.txt', 'view/soft.txt');
+my $left_out = qr/\Aneardup: names that are left out, since another is of the same file: 5\n  "real\/doc.txt" is "view\/soft.txt"\n  "view\/hard.txt" is "view\/soft.txt"\n  "linked\/doc.txt" is "view\/soft.txt"\n  …\n\z/;
+is(run("cd links; \$N dedupe --input files --report ../r @names other.txt; cat ../r"), "view/soft.txt\nother.txt\n", 'a file is no duplicate of its own');
+like(Encode::decode('UTF-8', slurp('error')), $left_out, 'and the message names it');
+is(run("cd links; printf '%s\\n' @names other.txt | \$N dedupe -i files --files-from -"), "view/soft.txt\nother.txt\n", 'names in a list');
+is(run("cd links; \$N $_ -i files @names other.txt"), run("cd links; \$N $_ -i files view/soft.txt other.txt"), $_) for 'sign', 'pairs -t 0.01', 'clusters -t 0.01', 'learn --entries 5', 'dedupe --decide signatures';
+is(run("cd links; \$N $_ -i files --against view/hard.txt real/doc.txt other.txt"), run("cd links; \$N $_ -i files --against view/hard.txt other.txt"), "$_ with a file of both sides") for 'dedupe', 'pairs -t 0.01';
+is(run('cd links; $N dedupe -i files --against "vie*/hard.txt" real/doc.txt other.txt'), "other.txt\n", 'in a pattern');
+fails('cd links; $N dedupe -i files --against view/hard.txt real/doc.txt linked/doc.txt', 1, qr/all files are those of --against: nothing would stay$/);
+is(run('cd links; $N compare real/doc.txt linked/doc.txt | head -1'), "resemblance\t1\n", 'two names are compared');
+file('links/a.jsonl', map { qq({"id": $_, "text": "words that all have and the number $_ alone"}\n) } 1 .. 3);
+run('cd links; ln a.jsonl view/a.jsonl; ln -s ../a.jsonl real/b.jsonl; head -1 a.jsonl >c.jsonl');
+is(run('cd links; $N dedupe --output ../once a.jsonl view/a.jsonl real/b.jsonl c.jsonl; ls ../once; cat ../once/*.jsonl'), "a.jsonl\nc.jsonl\n" . slurp('links/a.jsonl'), 'one result for it in a folder');
+is(run("cd links; \$N $_"), slurp('links/a.jsonl'), $_) for 'dedupe a.jsonl view/a.jsonl', 'dedupe a.jsonl - <view/a.jsonl', 'dedupe --unit line --min-words 1 a.jsonl view/a.jsonl';
+is(run('cd links; $N sign --id id a.jsonl real/b.jsonl c.jsonl | cut -f 1 | paste -sd " "'), "1 2 3 1\n", 'later records keep their numbers');
+is(run('cd links; $N dedupe --unit line --min-words 1 --against "view/?.jsonl" a.jsonl c.jsonl'), '', 'lines of --against, by a pattern');
+run('cd links; $N sign --id id --format copy-binary a.jsonl >1.sig; ln -s 1.sig 2.sig');
+is(run('cd links; $N clusters -t 0.1 --signatures "?.sig" | cut -f 1 | paste -sd " "'), "1 2 3\n", 'signatures');
+is(run('cd links; $N pairs -t 0.1 --signatures 1.sig >p; $N keepers --signatures "?.sig" p p | cut -f 1 | paste -sd " "'), "1 2 3\n", 'ids of keepers');
+
+# What the report lists can be removed or linked, whatever the names are.
+my @odd = ("a b", "a\nb", "-n", "\xC3\xA9'\"", 'c\\d', "x\ty\n");
+run('rm -rf odd; mkdir odd');
+file("odd/$_->[0]", $_->[1]) for [ 'keeper', "one two three four five\n" ], [ 'near', "One, two three four five\n" ], map { [ $_, "one two three four five\n" ] } @odd;
+file('names', map { "$_\0" } reverse('keeper', 'near', @odd));
+is(run('cd odd; $N dedupe --input files --null --files-from ../names --report ../pairs'), "x\ty\n\0", 'names with a zero byte behind each');
+is(slurp('pairs'), join('', map { "$_\0x\ty\n\0" } reverse('keeper', 'near', @odd[ 0 .. 4 ])), 'pairs of names') or diag(slurp('pairs'));
+my ($link) = slurp_page('how-to/training-data.md') =~ /^(xargs -0 .*)$/m;
+run("cd odd; $link" =~ s/<\S+$/<..\/pairs/r);
+is(run('cd odd; find . -type f -printf "%n\n" | sort | uniq -c | tr -s " "; cat near'), " 1 1\n 7 7\nOne, two three four five\n", 'equal files are linked, and only these');
+fails('$N dedupe --null a.jsonl', 1, qr/--null is for --input files$/);
 
 # ---- Records left out ----
 

@@ -82,6 +82,7 @@ typedef struct CommandOptions
 	const char *simhash;
 	bool shingles;
 	bool skip_errors;
+	bool null; /* names of files end in a zero byte */
 	int drop;
 	int unit;
 	double min_words;
@@ -99,6 +100,7 @@ typedef struct CommandOptions
 	double jobs;
 	double memory; /* 0: half of the machine's, for joins */
 	char **files;  /* "-" if none is named */
+	char **others; /* the files of --against, or NULL */
 	neardup_options join;
 } CommandOptions;
 
@@ -123,6 +125,13 @@ extern char *extend(Buffer *buffer, size_t more);
 extern void put(Buffer *buffer, const void *bytes, size_t length);
 extern void put_text(Buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 extern void write_out(FILE *file, const void *bytes, size_t length);
+
+/* ---- Names of files (names.c) -------------------------------------------- */
+
+extern char **files_of(const char *name);
+extern char **read_names(char **names);
+extern void leave_out_names(char **others, char **names);
+extern void check_files(void);
 
 /* ---- Bytes of files (input.c) ------------------------------------------- */
 
@@ -268,7 +277,6 @@ typedef struct SignatureRecord
 
 typedef void (*TakeSignature)(void *state, const SignatureRecord *signature);
 
-extern char **files_of(const char *name);
 extern bool are_signatures(char **names);
 extern void read_signatures(char **names, TakeSignature take, void *state);
 extern neardup_part read_part(const char *part, bool against);

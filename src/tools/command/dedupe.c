@@ -292,7 +292,7 @@ read_against(neardup_session *session, neardup_signer *signer)
 	if (options.against == NULL)
 		return NULL;
 	options.field[BEST] = NULL;
-	against = read_corpus(session, signer, files_of(options.against), false, true);
+	against = read_corpus(session, signer, options.others, false, true);
 	options.field[BEST] = best;
 	return against;
 }
@@ -466,7 +466,10 @@ gather_kept(void *state, RecordBatch *batch)
 		if (kept->goes[batch->first + i])
 			continue;
 		put(&batch->out, bytes, length);
-		put(&batch->out, "\n", bytes[length - 1] != '\n');
+		if (options.null)
+			put(&batch->out, "", 1);
+		else
+			put(&batch->out, "\n", bytes[length - 1] != '\n');
 	}
 	output_pack(batch);
 }
@@ -526,16 +529,38 @@ dedupe_estimate(neardup_session *session, RecordValues *corpus, uint32_t a, Reco
 }
 
 /*
- * Marks what goes.  Reports the record, what it is similar to, how much, which of two reasons, and
- * whether texts or signatures say so; if texts do, how similar they are by their signatures.
+ * Reports a record that goes, what it is similar to, how much, which of two reasons, and whether texts or
+ * signatures say so; if texts do, how similar they are by their signatures.
  */
+static void
+dedupe_report(neardup_session *session, FILE *report, RecordValues *corpus, uint32_t i,
+			  RecordValues *keepers, uint32_t keeper, double similarity, const char *reason)
+{
+	bool exact = texts_decide();
+	char room[NUMBER_ROOM];
+	Buffer more = {0};
+
+	if (options.null)
+	{
+		const char *names[] = {record_id(corpus, i, room), record_id(keepers, keeper, room)};
+
+		write_out(report, names[0], strlen(names[0]) + 1);
+		write_out(report, names[1], strlen(names[1]) + 1);
+		return;
+	}
+	put_text(&more, "\t%s\t%s", reason, exact || options.shingles ? "texts" : "signatures");
+	if (exact)
+		put_similarity(&more, dedupe_estimate(session, corpus, i, keepers, keeper));
+	put(&more, "", 1);
+	dedupe_write_pair(report, corpus, i, keepers, keeper, similarity, more.bytes);
+	resize(NULL, more.bytes, 0);
+}
+
+/* Marks what goes, and reports it. */
 static void
 dedupe_drop(neardup_session *session, FILE *report, RecordValues *corpus, RecordValues *keepers,
 			const RecordKeepers *clusters, const char *reason, bool *goes)
 {
-	bool exact = texts_decide();
-	Buffer more = {0};
-
 	for (uint32_t i = 0; i < corpus->values.count; i++)
 	{
 		uint32_t keeper = clusters->keeper[i];
@@ -547,19 +572,9 @@ dedupe_drop(neardup_session *session, FILE *report, RecordValues *corpus, Record
 			goes[keeper] = true;
 	}
 	for (uint32_t i = 0; report != NULL && i < corpus->values.count; i++)
-	{
-		uint32_t keeper = clusters->keeper[i];
-
-		if (keeper == NEARDUP_NO_KEEPER || !goes[i])
-			continue;
-		more.length = 0;
-		put_text(&more, "\t%s\t%s", reason, exact || options.shingles ? "texts" : "signatures");
-		if (exact)
-			put_similarity(&more, dedupe_estimate(session, corpus, i, keepers, keeper));
-		put(&more, "", 1);
-		dedupe_write_pair(report, corpus, i, keepers, keeper, clusters->similarity[i], more.bytes);
-	}
-	resize(NULL, more.bytes, 0);
+		if (clusters->keeper[i] != NEARDUP_NO_KEEPER && goes[i])
+			dedupe_report(session, report, corpus, i, keepers, clusters->keeper[i],
+						  clusters->similarity[i], reason);
 }
 
 /* neardup dedupe: writes the records that stay. */

@@ -69,9 +69,11 @@ find_id(const PairFiles *pairs, const char *id)
 static void
 read_ids(PairFiles *pairs)
 {
+	char **names = files_of(options.signatures);
 	size_t count;
 
-	read_signatures(files_of(options.signatures), keep_id, pairs);
+	leave_out_names(NULL, names);
+	read_signatures(names, keep_id, pairs);
 	count = pairs->id_at.length / sizeof(size_t);
 	for (pairs->mask = 1; pairs->mask < 2 * count; pairs->mask = 2 * pairs->mask + 1)
 		;

@@ -224,7 +224,6 @@ note_lines(void *state, RecordBatch *batch)
 void
 dedupe_lines(void)
 {
-	char *names[] = {(char *) options.against, NULL};
 	Seen *seen = resize(NULL, NULL, sizeof(Seen));
 
 	memset(seen, 0, sizeof(*seen));
@@ -232,6 +231,6 @@ dedupe_lines(void)
 		fail(EXIT_RESOURCES, "could not get random numbers");
 	seen->secret[1] |= 1;
 	if (options.against != NULL)
-		pipeline(files_open(names, options.format, false), find_lines, note_lines, seen);
+		pipeline(files_open(options.others, options.format, false), find_lines, note_lines, seen);
 	pipeline(files_open(options.files, options.format, false), find_lines, write_lines, seen);
 }

@@ -233,6 +233,9 @@ static const Option known[] =
 	  READERS},
 	 {'Q', "files-from", "FILE", "reads the names of files from it, one a line",
 	  &options.files_from, READERS},
+	 {'z', "null", NULL,
+	  "with --input files: writes a zero byte behind each name, and in the report only pairs of names",
+	  &options.null, "dedupe"},
 	 {'Y', "skip-errors", NULL, "leaves out records that cannot be read", &options.skip_errors,
 	  READERS},
 	 {'E', "entries", "NUMBER",
@@ -348,8 +351,8 @@ static void
 check_decision(bool given, const char *command)
 {
 	neardup_kind kind = kind_of_options();
-	bool texts = options.signatures == NULL &&
-		(options.against == NULL || !are_signatures(files_of(options.against)));
+	bool texts =
+		options.signatures == NULL && (options.against == NULL || !are_signatures(options.others));
 
 	if (given && kind == NEARDUP_SHINGLES)
 		fail(EXIT_USAGE, "--shingles compares texts as --decide texts does: leave one out");
@@ -384,8 +387,7 @@ check_options(const bool *given, const char *command)
 		fail(EXIT_USAGE, "--best is for records, not for --signatures");
 	if (options.signatures != NULL && options.mask != NULL)
 		fail(EXIT_USAGE, "--mask is for texts, not for --signatures");
-	if (options.signatures != NULL &&
-		(options.against == NULL || are_signatures(files_of(options.against))))
+	if (options.signatures != NULL && (options.against == NULL || are_signatures(options.others)))
 		for (const char *letter = of_texts; *letter != '\0'; letter++)
 			if (given[(int) *letter])
 				fail(EXIT_USAGE, "--%s is for texts, not for --signatures",
@@ -408,6 +410,8 @@ check_options(const bool *given, const char *command)
 		fail(EXIT_USAGE, "--output is for sign --format records");
 	if (options.part != NULL)
 		options.join.part = read_part(options.part, options.against != NULL);
+	if (options.null && options.format != FORMAT_FILES)
+		fail(EXIT_USAGE, "--null is for --input files");
 	if (options.format != FORMAT_FILES)
 		return;
 	for (const char *letter = of_records; *letter != '\0'; letter++)
@@ -416,31 +420,6 @@ check_options(const bool *given, const char *command)
 				 option_of(*letter)->name);
 	if (options.output == OUTPUT_RECORDS)
 		fail(EXIT_USAGE, "--format records is for records, not for --input files");
-}
-
-/* Returns names, and behind them the names that the file of --files-from has, one a line. */
-static char **
-command_read_list(char **names)
-{
-	Buffer list = read_whole(options.files_from);
-	char between = memchr(list.bytes, '\0', list.length) != NULL ? '\0' : '\n';
-	Buffer all = {0};
-	char *end;
-
-	while (*names != NULL)
-		put(&all, names++, sizeof(char *));
-	put(&list, &between, 1);
-	for (char *at = list.bytes; at < list.bytes + list.length; at = end + 1)
-	{
-		end = memchr(at, between, list.bytes + list.length - at);
-		*end = '\0';
-		if (*at != '\0')
-			put(&all, &at, sizeof(at));
-	}
-	if (all.length == 0)
-		fail(EXIT_INPUT, "\"%s\" names no file", options.files_from);
-	put(&all, &(char *){NULL}, sizeof(char *));
-	return (char **) all.bytes;
 }
 
 /* Reads the options of a command, whose name is the first argument. */
@@ -484,10 +463,12 @@ read_options(int count, char **arguments)
 				 option->most > 0 ? option->help : option->value);
 		given[letter] = true;
 	}
+	if (options.against != NULL)
+		options.others = files_of(options.against);
 	check_options(given, arguments[0]);
 	options.files = arguments + optind;
 	if (options.files_from != NULL)
-		options.files = command_read_list(options.files);
+		options.files = read_names(options.files);
 	else if (*options.files == NULL)
 		options.files = standard;
 	if (options.signatures != NULL && strcmp(arguments[0], "keepers") != 0)
@@ -497,73 +478,6 @@ read_options(int count, char **arguments)
 		options.files = files_of(options.signatures);
 	}
 	options.join.jobs = options.jobs;
-}
-
-/* Returns whether a name, where "-" is a stream, is that of a regular file; sets its status. */
-static bool
-find_file(const char *name, int stream, struct stat *status)
-{
-	bool found = strcmp(name, "-") == 0 ? fstat(stream, status) == 0 : stat(name, status) == 0;
-
-	return found && S_ISREG(status->st_mode);
-}
-
-/* Returns whether two names, where "-" is the input or the output, name one file. */
-static bool
-is_same_file(const char *input, const char *output)
-{
-	struct stat x;
-	struct stat y;
-
-	return input != NULL && output != NULL && find_file(input, STDIN_FILENO, &x) &&
-		find_file(output, STDOUT_FILENO, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
-/* Returns whether an input is standard input, also by another name if that is a pipe. */
-static bool
-is_standard_input(const char *name)
-{
-	struct stat x;
-	struct stat y;
-
-	return strcmp(name, "-") == 0 ||
-		(stat(name, &x) == 0 && fstat(STDIN_FILENO, &y) == 0 && S_ISFIFO(x.st_mode) &&
-		 x.st_dev == y.st_dev && x.st_ino == y.st_ino);
-}
-
-/* Fails if an input, which may be NULL, would be written, too; returns whether it is standard input. */
-static bool
-check_input(const char *name)
-{
-	if (name == NULL)
-		return false;
-	check_readable(name);
-	if (is_same_file(name, "-") || is_same_file(name, options.report))
-		fail(EXIT_USAGE, "\"%s\" would be overwritten while it is read", name);
-	return is_standard_input(name);
-}
-
-/* Fails if a file would be written while it is read or written, or standard input be read twice. */
-static void
-check_files(void)
-{
-	int streams = check_input(options.lexicon) +
-		(options.files_from != NULL && is_standard_input(options.files_from));
-	char **against = options.against != NULL ? files_of(options.against) : NULL;
-
-	for (char **name = options.files; *name != NULL; name++)
-		streams += check_input(*name);
-	for (char **name = against; name != NULL && *name != NULL; name++)
-		streams += check_input(*name);
-	if (against != NULL && options.format == FORMAT_AUTO && !are_signatures(against))
-		format_of(*against);
-	if (options.separator != NULL && options.format <= FORMAT_JSONL &&
-		(options.format == FORMAT_JSONL || format_of(*options.files) == FORMAT_JSONL))
-		fail(EXIT_USAGE, "--separator is for csv and tsv: name the format with --input");
-	if (streams > 1)
-		fail(EXIT_USAGE, "standard input would be read twice");
-	if (is_same_file(options.report, "-"))
-		fail(EXIT_USAGE, "--report is the file of the output");
 }
 
 int
@@ -588,6 +502,8 @@ main(int count, char **arguments)
 		fail(EXIT_USAGE, "there is no command \"%s\": try 'neardup --help'", name);
 	read_options(count - 1, arguments + 1);
 	check_files();
+	if (commands[command] != command_compare)
+		leave_out_names(options.others, options.files);
 	output_begin();
 	commands[command]();
 	output_end();

@@ -6,7 +6,6 @@
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,25 +16,6 @@ static const char signature[] = "PGCOPY\n\377\r\n";
 
 /* The most bytes of a field, as in PostgreSQL. */
 #define FIELD_MOST 0x3FFFFFFF
-
-/* ---- Names ---------------------------------------------------------------- */
-
-/* Returns the file of a name, or the files that match a pattern such as 's/x.*', in order. */
-char **
-files_of(const char *name)
-{
-	static glob_t found;
-	char **one = resize(NULL, NULL, 2 * sizeof(char *));
-
-	one[0] = (char *) name;
-	one[1] = NULL;
-	if (access(name, F_OK) == 0 || strpbrk(name, "*?[") == NULL)
-		return one;
-	memset(&found, 0, sizeof(found));
-	if (glob(name, 0, NULL, &found) != 0)
-		fail(EXIT_INPUT, "there is no file \"%s\"", name);
-	return found.gl_pathv;
-}
 
 /* Returns whether the first of some files has signatures.  A pipe is not looked at. */
 bool
