@@ -227,7 +227,7 @@ same(ids(run('gzip -c texts.jsonl | $N dedupe --decide signatures -t 0.4')), $st
 same(ids(run('$N dedupe --decide signatures -t 0.4 texts.jsonl.gz')), $stay, 'from a compressed file');
 same(ids(run('tail -n +101 texts.jsonl | $N dedupe --decide signatures -t 0.4 a.jsonl -')), $stay, 'from a file and standard input');
 like(run('$N dedupe --decide signatures -t 0.4 texts.csv | head -1'), qr/^"id",stars,text\r\n/, 'columns stay');
-is(run(': >none.csv; printf "\\357\\273\\277text,id" >head.csv; printf "text,id\r\nx y z,1\r\n" >1.csv; $N dedupe none.csv head.csv 1.csv h.csv 1.csv'), "text,id\nx y z,1\r\na b c,1\n", 'columns of several files');
+is(run(': >none.csv; printf "\\357\\273\\277text,id" >head.csv; printf "text,id\r\nx y z,1\r\n" >1.csv; $N dedupe none.csv head.csv 1.csv h.csv 1.csv'), "\xEF\xBB\xBFtext,id\nx y z,1\r\na b c,1\n", 'columns of several files');
 
 # Writes records with the same text, and a field with each of some values.
 sub rate
@@ -588,7 +588,7 @@ my $long = join ' ', map { qq(word$_ "quoted ""twice"" $_",) . ($_ % 7 ? '' : "\
 file('long.txt', $long);
 my $long_json = json_string($long =~ s/\r/ /gr, 0);
 file('long.jsonl', "\x{FEFF}{\"text\": \"a\"}\r\n\r\n", qq({"x": 1, "text": $long_json}\r\n), "\n", qq({"text": $long_json}));
-file('long.csv', "\x{FEFF}id,text\r\n\r\n1,a\r\n", map { qq($_,") . $long =~ s/"/""/gr . qq("\r\n) } 2, 3);
+file('long.csv', "\x{FEFF}id,text\r\n1,a\r\n", map { qq($_,") . $long =~ s/"/""/gr . qq("\r\n) } 2, 3);
 my $signature = run('$N sign -i files long.txt | cut -f 2');
 for my $name ('long.jsonl', 'long.csv')
 {

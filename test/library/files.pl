@@ -149,6 +149,44 @@ run("cd odd; $link" =~ s/<\S+$/<..\/pairs/r);
 is(run('cd odd; find . -type f -printf "%n\n" | sort | uniq -c | tr -s " "; cat near'), " 1 1\n 7 7\nOne, two three four five\n", 'equal files are linked, and only these');
 fails('$N dedupe --null a.jsonl', 1, qr/--null is for --input files$/);
 
+# ---- Blank lines, carriage returns and byte order marks ----
+
+# Only JSONL skips blank lines: one of CSV or TSV is a record, whose first field is empty.
+for my $end ("\n", "\r\n")
+{
+	for my $format ('csv', 'tsv')
+	{
+		my $rows = join $end, 'text', 'a b c', '', 'd e f', '', '', 'a b c', 'g h i', '';
+
+		file("one.$format", $rows);
+		is(counts(run("\$N sign -s 'word 1' one.$format")), '1:3 2:0 3:3 4:0 5:0 6:3 7:3', "empty texts of $format");
+		is(run("\$N dedupe --report r one.$format; cut -f 1,2 r"), join($end, 'text', 'a b c', '', 'd e f', '', '', 'g h i', '') . "6\t1\n", 'stay');
+		is(run("\$N dedupe --unit line --min-words 1 one.$format"), join($end, 'text', 'a b c', '', 'd e f', '', '', 'g h i', ''), 'with --unit line');
+		file("two.$format", $rows =~ s/text/"text" . ($format eq 'csv' ? ',' : "\t") . 'id'/er);
+		is(counts(run("\$N sign -s 'word 1' two.$format")), '1:3 2:0 3:3 4:0 5:0 6:3 7:3', 'of several columns');
+	}
+	my $one = '{"text": "a b"}';
+	file('blank.jsonl', join $end, $one, '', " \t", "\r \r", "\r$one", "\t\r $one \r", '');
+	is(counts(run(q($N sign -s 'word 1' blank.jsonl))), '1:2 2:2 3:2', 'JSONL');
+	is(run('$N dedupe blank.jsonl'), "$one$end", 'one of them stays');
+	is(run("\$N sign --format records blank.jsonl | sed 's/1.word.*\"/S/'"), qq({"text": "a b","signature":"S}\n) . qq(\r{"text": "a b","signature":"S}\n) . qq(\t\r {"text": "a b","signature":"S}\n), 'with signatures');
+}
+is(counts(run('printf "text\n\n" | $N sign -s "word 1" -i tsv --format records | tail -n 1 | sed "s/^\t/1\t/"')), '1:0', 'a signature behind an empty row');
+
+# A byte order mark that came in goes out, before anything else, and not between files.
+my $bom = "\xEF\xBB\xBF";
+my $good_line = qq({"text": "a b c"}\n);
+file('bom.jsonl', $bom . $good_line);
+file('bom.csv', "${bom}text\na b c\nd e f\n");
+file('plain.csv', "text\na b c\ng h i\n");
+file('empty.csv', '');
+is(run("\$N $_->[0] | sed 's/1.word.*/S/'"), $bom . $_->[1], "$_->[0] keeps the mark")
+	for [ 'dedupe bom.jsonl', $good_line ], [ 'dedupe <bom.jsonl', $good_line ], [ 'dedupe --unit line bom.jsonl', $good_line ], [ 'sign --format records bom.jsonl', qq({"text": "a b c","signature":"S\n) ], [ 'dedupe --against plain.csv bom.csv', "text\nd e f\n" ],
+	[ 'sign --format records bom.csv', qq(text,signature\na b c,"S\nd e f,"S\n) ], [ 'dedupe bom.csv plain.csv', "text\na b c\nd e f\ng h i\n" ], [ 'dedupe empty.csv bom.csv', "text\na b c\nd e f\n" ];
+is(run('$N dedupe plain.csv bom.csv'), "text\na b c\ng h i\nd e f\n", 'but not behind other records');
+is(run('rm -rf marked; gzip -k bom.csv; $N dedupe --output marked plain.csv bom.csv.gz; cat marked/plain.csv; gzip -dc marked/bom.csv.gz'), "text\na b c\ng h i\n${bom}text\nd e f\n", 'in a file of its own');
+is(run('cp bom.csv bom.txt; $N dedupe -i files bom.txt'), "bom.txt\n", 'nor before names');
+
 # ---- Records left out ----
 
 my @bad = ('{"text": "a', '[1]', '{"text": "b", "text": "c"}', "{\"text\": \"caf\xE9\"}", '5');

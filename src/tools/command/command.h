@@ -195,6 +195,7 @@ typedef struct RecordBatch
 	Packing packing; /* the packing of the file */
 	Buffer data;
 	Record head; /* the names of columns, in the first batch that has them; else of length 0 */
+	bool marked; /* a byte order mark is before the data, which goes out */
 	int column[FIELDS];
 	int columns;
 	Buffer record;        /* Record */

@@ -290,20 +290,24 @@ record_read_head(Files *files, RecordBatch *batch, size_t start, size_t end)
 	resize(NULL, columns.bytes, 0);
 }
 
-/* Adds a record to a batch, unless it is blank, or the names of columns. */
+/* Returns whether a line has no more than the blanks of JSON. */
+static bool
+is_blank(const char *at, size_t length)
+{
+	while (length > 0 && strchr(" \t\r\n", at[length - 1]) != NULL && at[length - 1] != '\0')
+		length--;
+	return length == 0;
+}
+
+/* Adds a record to a batch, unless it is a blank line of JSONL, or the names of columns. */
 static void
 add_record(Files *files, RecordBatch *batch, size_t start, size_t end)
 {
 	Record record = {start, end - start};
-	const char *at = batch->data.bytes + start;
-	size_t length = without_line_end(at, end - start);
 
-	while (files->format == FORMAT_JSONL && length > 0 &&
-		   (at[length - 1] == ' ' || at[length - 1] == '\t'))
-		length--;
 	if (files->head)
 		record_read_head(files, batch, start, end);
-	else if (length > 0 || files->format == FORMAT_FILES)
+	else if (files->format != FORMAT_JSONL || !is_blank(batch->data.bytes + start, end - start))
 		put(&batch->record, &record, sizeof(record));
 }
 
@@ -349,13 +353,18 @@ files_next(Files *files, RecordBatch *batch)
 	batch->format = files->format; /* the names of columns are read by it */
 	batch->packing = input_packing(files->input);
 	batch->head.length = data->length = batch->record.length = batch->next = 0;
+	batch->marked = false;
 	batch->skipped.length = 0;
 	put(data, files->rest.bytes, files->rest.length);
 	do
 	{
 		more = input_read(files->input, data);
 		if (opened && at == 0 && data->length >= 3 && memcmp(data->bytes, "\xef\xbb\xbf", 3) == 0)
+		{
 			at = mark = search.at = 3;
+			batch->marked =
+				options.folder != NULL || (files->records == 0 && files->columns.length == 0);
+		}
 		for (; (end = end_of_record(files->format, data, &search)) > 0; at = end)
 		{
 			add_record(files, batch, at, end);

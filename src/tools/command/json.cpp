@@ -236,7 +236,7 @@ const char *
 json_read(Json **place, const char *at, size_t length, bool nested, JsonTake take, void *state)
 {
 	Json *json = *place = *place != nullptr ? *place : new Json;
-	const char *first = at + strspn(at, " \t");
+	const char *first = at + strspn(at, " \t\r");
 	ondemand::document document;
 	error_code error;
 

@@ -228,7 +228,7 @@ close_part(void)
 	stream = NULL;
 }
 
-/* Writes the names of columns, and of one more column, or their line as it is. */
+/* Writes a byte order mark that came in, and the names of columns, and of one more, or their line as it is. */
 void
 put_head(RecordBatch *batch, const char *more)
 {
@@ -236,7 +236,9 @@ put_head(RecordBatch *batch, const char *more)
 	size_t length = without_line_end(at, batch->head.length);
 	bool crlf = *more == '\0' && batch->head.length > length + 1;
 
-	if (length == 0)
+	if (batch->marked && batch->format != FORMAT_FILES)
+		put(&batch->out, "\xef\xbb\xbf", 3);
+	if (batch->head.length == 0)
 		return;
 	put(&batch->out, at, length);
 	put_text(&batch->out, "%s%s", more, crlf ? "\r\n" : "\n");
