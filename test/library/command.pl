@@ -323,7 +323,7 @@ fails('echo "[" | cat - a.jsonl | $N dedupe', 2, qr/record 1 of "-" cannot be re
 fails('(echo "{"; cat a.jsonl) | $N dedupe', 2, qr/record 1 of "-" cannot be read: it does not end on its line/);
 fails('(head -3 a.jsonl | tr "\n" " ") | $N sign', 2, qr/record 1 of "-" cannot be read: something follows the JSON object/);
 run('sed "s/$/  \r/" a.jsonl | $N sign');
-fails('printf "id,text\n2,b\n" >o.csv; $N dedupe h.csv o.csv', 2, qr/"o.csv" has other columns than the files before it/);
+fails('printf "id,text\n2,b\n" >o.csv; $N dedupe h.csv o.csv', 2, qr/could not read "o.csv": it has other columns than the files before it/);
 fails('echo "{\"text\": \"a\",}" | $N sign', 2, qr/record 1 of "-" cannot be read/);
 fails('echo 5 | $N sign', 2, qr/it is no JSON object/);
 fails('$N sign --id text --bigint --format copy-binary a.jsonl >signed', 2, qr/record 1 of "a.jsonl" cannot be read: its id is no bigint/);
@@ -519,9 +519,9 @@ is(run(q(printf '{"text":"a","id":%s}\n' null true 1.50 '{"$oid": [1, "x"]}' '"\
 fails(q(echo '{"text": "a", "id": 1, "text": "b"}' | $N sign), 2, qr/record 1 of "-" cannot be read: it has the field of the text twice/);
 fails(q(echo '{"text": "a", "id": 1, "i\u0064": 2}' | $N sign --id id), 2, qr/it has the field of the id twice/);
 run(q(echo '{"text": "a", "x": 1, "x": 2}' | $N sign));
-fails('printf "id,text,text\n1,a,b\n" >twice.csv; $N sign twice.csv', 2, qr/"twice.csv" has two columns "text"/);
+fails('printf "id,text,text\n1,a,b\n" >twice.csv; $N sign twice.csv', 2, qr/could not read "twice.csv": it has two columns "text"/);
 fails(q(echo '{"text": "a", "signature": "b"}' | $N sign --format records), 2, qr/it has a field "signature" already/);
-fails('printf "text\tsignature\na\tb\n" >signed.tsv; $N sign --format records signed.tsv', 2, qr/"signed.tsv" has a column "signature" already/);
+fails('printf "text\tsignature\na\tb\n" >signed.tsv; $N sign --format records signed.tsv', 2, qr/could not read "signed.tsv": it has a column "signature" already/);
 fails(q(echo '{"text": "a", "id": "x\u0000y"}' | $N sign --id id), 2, qr/its id, or field of --best, has a character U\+0000/);
 fails('printf "id,text\nx\\000y,a\n" >zero.csv; $N sign --id id zero.csv', 2, qr/its id, or field of --best, has a character U\+0000/);
 

@@ -94,7 +94,7 @@ fails(q($N sign --field parts n.jsonl), 2, qr/no record of "n.jsonl" has a text 
 fails(q($N sign --field parts.x n.jsonl), 2, qr/no record of "n.jsonl" has a text in the field "parts.x"/);
 file('dots.csv', "data.text,id\na b,1\n");
 is(counts(run(q($N sign -s 'word 1' --field data.text dots.csv))), '1:2', 'the name of a column');
-fails(q($N sign --field data.body dots.csv), 2, qr/"dots.csv" has no column "data.body"/);
+fails(q($N sign --field data.body dots.csv), 2, qr/could not read "dots.csv": it has no column "data.body"$/);
 
 # ---- Lists of names ----
 
@@ -206,7 +206,7 @@ fails('$N dedupe mixed.jsonl', 2, qr/^neardup: record 1 of "mixed.jsonl" cannot 
 fails('printf "1\n2\n" | $N dedupe --skip-errors', 2, qr/be read: 2\n.*no record of "-" has a text/s);
 file('ids.jsonl', qq({"id": "x", "text": "a"}\n{"id": 7, "text": "b"}\n));
 is(length run('$N sign --id id --bigint --format copy-binary --skip-errors ids.jsonl'), length run('tail -n 1 ids.jsonl | $N sign --id id --bigint --format copy-binary'), 'an id that is no number');
-fails('printf "id,text\n1,\"a\n2,b\n" | $N sign -i csv --skip-errors', 2, qr/record 1 of "-" cannot be read: a quote is not closed/);
+fails('printf "id,text\n1,\"a\n2,b\n" | $N sign -i csv', 2, qr/record 1 of "-" cannot be read: a quote is not closed/);
 file('latin.txt', "caf\xE9");
 file('utf8.txt', 'coffee');
 is(run('$N dedupe -i files --skip-errors latin.txt utf8.txt'), "utf8.txt\n", 'files');
@@ -258,6 +258,99 @@ fails('$N sign --output new in/x.jsonl', 1, qr/--output is for sign --format rec
 fails('$N sign --format records --output new in/x.jsonl mixed.jsonl', 2, qr/record \d+ of "mixed.jsonl"/);
 run('mkfifo held; timeout 600 $N dedupe --output new --against held in/x.jsonl >ended & until test -d new; do sleep 0.1; done; kill $!; wait $!', 143);
 is(run('rm held ended; ls -A'), slurp('before'), 'what does not end well leaves no files');
+
+# ---- Files left out ----
+
+# What cannot be read is left out and told, be it a record, a file, or the end of one.
+my @lines = map { my $i = $_; qq({"id": $i, "text": ") . join(' ', map { "w" . ($i * 20 + $_) } 1 .. 20) . qq("}\n) } 1 .. 5000;
+my $eight = join '', @lines[ 0 .. 7 ];
+file('s1.jsonl', @lines[ 0 .. 2 ]);
+file('s3.jsonl', @lines[ 3 .. 7 ]);
+run('mkdir folder.jsonl folder; cp s1.jsonl wrong.jsonl.gz; printf "%%PDF-1.4\n" >pdf.jsonl; iconv -f UTF-8 -t UTF-16 s1.jsonl >wide.jsonl; iconv -f UTF-8 -t UTF-16LE s1.jsonl >wide2.jsonl; gzip -kc wide2.jsonl >wide3.jsonl.gz');
+for my $case (
+	[ 'nowhere.jsonl', 'No such file or directory' ], [ 'folder.jsonl', 'Is a directory' ], [ 'folder', 'Is a directory' ], [ 'wrong.jsonl.gz', 'it is not compressed' ], [ 'pdf.jsonl', "it is PDF; convert it first: pdftotext 'pdf.jsonl'" ],
+	[ 'wide.jsonl', "it is UTF-16; convert it first: iconv -f UTF-16 -t UTF-8 'wide.jsonl'" ], [ 'wide2.jsonl', "it is UTF-16LE; convert it first: cat 'wide2.jsonl' | iconv -f UTF-16LE -t UTF-8" ],
+	[ 'wide3.jsonl.gz', "it is UTF-16LE; convert it first: gzip -dc 'wide3.jsonl.gz' | iconv -f UTF-16LE -t UTF-8" ])
+{
+	my ($name, $why) = @$case;
+
+	for my $command ('dedupe -j 3', 'dedupe --unit line', 'sign --id id', 'pairs', 'learn', 'dedupe --shingles')
+	{
+		is(run("\$N $command --skip-errors s1.jsonl $name s3.jsonl"), run("\$N $command s1.jsonl s3.jsonl"), "$command without $name");
+		run("\$N $command --skip-errors s1.jsonl $name s3.jsonl");
+		like(slurp('error'), qr/^neardup: files that are left out from where they cannot be read: 1\n  could not read "\Q$name": $why\E$/m, 'is told');
+	}
+	fails("\$N dedupe s1.jsonl $name", 2, qr/^neardup: could not read "\Q$name": $why\E$/);
+	fails("\$N dedupe --skip-errors $name", 2, qr/could not read "\Q$name": $why\E\n.*nothing can be read$/s);
+	fails("\$N dedupe --skip-errors --against $name s1.jsonl", 2, qr/nothing can be read$/) if $name ne 'folder';
+	is(run("\$N dedupe --skip-errors -i files s1.jsonl $name s3.jsonl 2>&1"), qq(neardup: records that are left out, since they cannot be read: 1\n  could not read "$name": $why\ns1.jsonl\ns3.jsonl\n), "$name as a document") if $name !~ /folder$/;
+}
+fails("\$N compare s1.jsonl wide2.jsonl", 2, qr/it is UTF-16LE/);
+is(run('rm -rf out5; $N dedupe --skip-errors --output out5 s1.jsonl nowhere.jsonl s3.jsonl; cat out5/s1.jsonl out5/s3.jsonl; ls out5; cat out5/nowhere.jsonl'), $eight . "nowhere.jsonl\ns1.jsonl\ns3.jsonl\n", 'each file keeps its own');
+run('mkdir -p old; printf "text\na b\n" >some.csv');
+is(run('$N dedupe --skip-errors old some.csv'), "text\na b\n", 'a folder says no format');
+
+# A shard that is cut counts up to where it can be read.
+file('cut.jsonl', @lines);
+for my $pack ('gzip', $zstd ? 'zstd -q' : ())
+{
+	run("$pack -c cut.jsonl >whole; head -c \$((\$(wc -c <whole) / 2)) whole >cut.jsonl.x");
+	my $name = $pack eq 'gzip' ? 'cut.jsonl.gz' : 'cut.jsonl.zst';
+	run("mv cut.jsonl.x $name");
+	fails("\$N dedupe $name", 2, qr/could not read "$name": its end is missing$/);
+	for my $command ('dedupe --id id --report r', 'dedupe -j 1 -m 20M', 'dedupe --unit line --min-words 1', 'sign --format records', 'dedupe --decide signatures')
+	{
+		my $got = run("\$N $command --skip-errors $name s3.jsonl");
+		my ($place, $count) = slurp('error') =~ /\Aneardup: files that are left out from where they cannot be read: 1\n  could not read "$name" from byte (\d+) on, behind its record (\d+): its end is missing$/m;
+
+		ok(defined $place, 'its end is told') or diag(slurp('error')), next;
+		cmp_ok($count, '>', 1000, 'many records are read');
+		is($place, length join('', @lines[ 0 .. $count - 1 ]), 'up to here');
+		is($got =~ s/,"signature":"[^"]*"//gr, join('', @lines[ 0 .. $count - 1 ]) . ($command =~ /sign / ? join '', @lines[ 3 .. 7 ] : ''), "$command has what was read of $name");
+	}
+	is(run("\$N sign -i files --skip-errors $name s1.jsonl | cut -f 1"), "s1.jsonl\n", 'a document that is cut is left out whole');
+}
+run(q(python3 -c "import gzip; d = bytearray(gzip.compress(open('cut.jsonl', 'rb').read())); d[len(d) // 2] ^= 1; open('bad.jsonl.gz', 'wb').write(d)"));
+fails('$N dedupe --skip-errors bad.jsonl.gz s3.jsonl', 2, qr/could not read "bad.jsonl.gz": .*(code|distance|data|block|length)/);
+is(run('$N dedupe --skip-errors -i files bad.jsonl.gz s3.jsonl'), "s3.jsonl\n", 'a document that is damaged is left out');
+file('cut.csv', "text,id\na b,1\n\"c\nd\",2\n\"e, 3\nf,4\n");
+is(run('$N dedupe --skip-errors cut.csv some.csv 2>&1'), qq(neardup: files that are left out from where they cannot be read: 2\n  could not read "cut.csv" from byte 22 on, behind its record 2: a quote is not closed\n  could not read "some.csv": it has other columns than the files before it\ntext,id\na b,1\n"c\nd",2\n), 'other columns');
+is(run('$N sign -s "word 1" --skip-errors cut.csv some.csv | cut -d / -f 1-4'), "1\t1/word 1/512x1/2\n2\t1/word 1/512x1/2\n3\t1/word 1/512x1/2\n", 'a quote that is not closed ends its file');
+is(slurp('error'), qq(neardup: files that are left out from where they cannot be read: 1\n  could not read "cut.csv" from byte 22 on, behind its record 2: a quote is not closed\n), 'and says where');
+run("rm -f in; head -2 s1.jsonl >few.jsonl; ln -s nowhere dangling.jsonl");
+is(run('$N dedupe --skip-errors dangling.jsonl few.jsonl'), join('', @lines[ 0, 1 ]), 'a link to nowhere');
+fails('$N dedupe --skip-errors --lexicon nowhere s1.jsonl', 2, qr/could not read "nowhere"/);
+fails('$N dedupe --skip-errors --files-from nowhere', 2, qr/could not read "nowhere"/);
+# A file that comes, or comes back, between the readings.
+fails('rm -f held new.jsonl; mkfifo held; timeout 600 sh -c "exec 3>held; cp s3.jsonl new.jsonl; cat s1.jsonl >&3" >writer 2>&1 & $N dedupe --skip-errors --against held s1.jsonl new.jsonl', 2, qr/"new.jsonl": it has changed since it was read first/);
+fails('rm -f held; mkfifo held; timeout 600 sh -c "exec 3>held; rm new.jsonl; cat s1.jsonl >&3" >writer 2>&1 & $N dedupe --skip-errors --against held s1.jsonl new.jsonl', 2, qr/"new.jsonl": it has changed since it was read first/);
+
+# ---- UTF-16 and UTF-32 without a byte order mark ----
+
+my %texts = (Latin => "Divers and drones measure the coral reefs\n", Cyrillic => "Мы измеряем коралловые рифы\n", Greek => "Μετράμε τους υφάλους\n", 'an é' => "é a\n", Hebrew => "אנחנו מודדים שוניות\n", Thai => "เราวัด แนวปะการัง\n", Hindi => "हम प्रवाल भित्तियों को मापते हैं\n");
+for my $language (sort keys %texts)
+{
+	for my $encoding ('UTF-16LE', 'UTF-16BE', 'UTF-32LE', 'UTF-32BE')
+	{
+		file('wide.txt', Encode::encode($encoding, $texts{$language} x 3));
+		fails('$N sign -i files wide.txt', 2, qr/could not read "wide.txt": it is $encoding; convert it first: cat 'wide.txt' \| iconv -f $encoding -t UTF-8$/);
+	}
+	file('wide.txt', Encode::encode('UTF-16LE', "\x{FEFF}$texts{$language}"));
+	run('$N sign -i files - <wide.txt', 2);
+	run('gzip -c wide.txt | $N sign -i files -', 2);
+	file('wide.txt', Encode::encode('UTF-8', $texts{$language}));
+	run('$N sign -i files wide.txt');
+}
+file('wide.csv', Encode::encode('UTF-16LE', "text,id\na b c,1\n"));
+fails('$N dedupe wide.csv', 2, qr/it is UTF-16LE/);
+# Texts with zero bytes are texts.
+for my $text ("a\0", "hello world\0", "one\0two\0three\0four\0", "a b\0c d\0e f\0", "\0" x 40, "x\n" x 40, "\0\0\0a b", "\t\n" x 30, "\1\2\3 a b c", "a\tb\tc\t\0d\te\t")
+{
+	file('zeros.txt', $text);
+	run('$N sign -i files zeros.txt');
+}
+is(run('printf "a.jsonl\0b.jsonl\0" >list; $N sign --files-from list'), $both, 'names with a zero byte behind each are a list');
+run('mkdir -p z; for i in x y; do cp x.txt z/$i 2>/dev/null || echo "a b $i" >z/$i; done; cd z; printf "x\0y\0" >list; $N sign -i files --files-from list');
 
 # ---- Lines ----
 

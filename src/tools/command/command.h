@@ -158,9 +158,12 @@ extern size_t without_ending(const char *name, size_t length, const char *ending
 extern bool is_stream(const char *name);
 extern void check_readable(const char *name);
 extern int temporary_file(void);
-extern int copy_input(const char *name);
-extern int open_input(const char *name, int copy);
-extern Input *input_open(const char *name, int copy, struct stat *status);
+extern void refuse_file(const char *name, Buffer *defect, const char *why);
+extern bool refuse_encoding(const char *name, Packing packing, const Buffer *data, Buffer *defect);
+extern int copy_input(const char *name, Buffer *defect);
+extern int open_input(const char *name, int copy, Buffer *defect);
+extern Input *input_open(const char *name, int copy, struct stat *status, Buffer *defect);
+extern void input_close(Input *input);
 extern bool input_read(Input *input, Buffer *data);
 extern Packing input_packing(const Input *input);
 extern uint64_t input_place(const Input *input);
@@ -216,6 +219,7 @@ typedef struct RecordBatch
 	Buffer best;        /* the field of --best of the records, as ids are kept */
 	Buffer digest;      /* uint64_t: the digest of each text's shingles */
 	Buffer skipped;     /* Skipped: records that --skip-errors leaves out */
+	Buffer broken;      /* where and why the file cannot be read to its end, or nothing */
 	Buffer line;        /* Line: the lines, for lines.c */
 	neardup_bytes masked; /* the text of the last record, as --mask says */
 } RecordBatch;
@@ -251,6 +255,7 @@ extern int files_reopen(const Files *files, int source);
 extern void files_begin_batch(const Files *files, RecordBatch *batch);
 extern void check_fields(const Files *files);
 extern void files_mark(const Files *files, bool *mark);
+extern const char open_quote[];
 extern bool skip_record(RecordBatch *batch);
 extern char separator_of(int format);
 extern bool is_name_of(int i, const char *name, size_t length);
@@ -262,7 +267,7 @@ extern bool is_numbered(const RecordBatch *batch);
 extern size_t records_of(const RecordBatch *batch);
 extern size_t without_line_end(const char *bytes, size_t length);
 extern const char *record_at(const RecordBatch *batch, size_t number, size_t *length);
-extern Buffer read_whole(const char *name);
+extern Buffer read_whole(const char *name, bool text);
 
 /* ---- Signatures (signatures.c) -------------------------------------------- */
 

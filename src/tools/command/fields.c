@@ -30,8 +30,8 @@ end_field(Buffer *field)
 	field->length--;
 }
 
-/* A defect that --skip-errors does not leave out, since it may swallow all records behind it. */
-static const char open_quote[] = "a quote is not closed";
+/* A defect that may swallow all records behind it. */
+const char open_quote[] = "a quote is not closed";
 
 /* Sets a field of the last record. */
 static void
@@ -224,6 +224,8 @@ parse_record(RecordBatch *batch, RecordText *document)
 	{
 		*document = (RecordText){at, length, batch->file, field[BEST].bytes};
 		check_field(batch, TEXT, at, length);
+		if (batch->broken.length > 0)
+			batch->defect = batch->broken.bytes;
 		return;
 	}
 	if (batch->format == FORMAT_JSONL)
@@ -244,7 +246,7 @@ skip_record(RecordBatch *batch)
 {
 	Skipped skipped = {batch->first + batch->next - 1, batch->defect};
 
-	if (!options.skip_errors || batch->defect == NULL || batch->defect == open_quote)
+	if (!options.skip_errors || batch->defect == NULL)
 		return false;
 	put(&batch->skipped, &skipped, sizeof(skipped));
 	batch->defect = NULL;

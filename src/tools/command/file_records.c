@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The records that cannot be read of which --skip-errors tells the place. */
+/* The records, and the files, that cannot be read of which --skip-errors tells the place. */
 #define PLACES 3
 
 /* ---- Files -------------------------------------------------------------- */
@@ -20,7 +20,9 @@ struct Files
 	int *copy; /* a temporary copy of each file that cannot be read twice; or -1 */
 	int next;
 	int format;
-	struct stat *status; /* the status of each file when it was opened first */
+	struct stat *status; /* the status of each file when it was opened first, or zeros */
+	bool texts;          /* they hold texts, so --skip-errors applies */
+	Buffer defect;       /* why the rest of the open file cannot be read, or nothing */
 	bool again;          /* the files are read for the second time */
 	bool plain;          /* the open file is not packed */
 	uint64_t place;      /* the place of the next batch in the file */
@@ -30,19 +32,22 @@ struct Files
 	bool whole;   /* records are written as they are read, so their columns must be the same */
 	bool head;    /* the names of columns come next */
 	int column[FIELDS];
-	int count;        /* columns */
-	Buffer columns;   /* names of columns of the first file, with a zero behind each */
-	Buffer rest;      /* the beginning of the next batch */
-	uint64_t records; /* records that were read */
+	int count;               /* columns */
+	Buffer columns;          /* names of columns of the first file, with a zero behind each */
+	Buffer rest;             /* the beginning of the next batch */
+	uint64_t records;        /* records that were read */
+	uint64_t before_records; /* records of the files before the open one */
 	uint64_t done;
 	uint64_t bytes;
 	uint64_t total;  /* bytes of all files that are known */
 	uint64_t before; /* bytes of the files before the open one */
 	uint64_t read;   /* bytes that were read of the files that are done, as in RecordBatch */
 	time_t begun;
-	unsigned seen;   /* what was seen in the files that are done, as in RecordBatch */
-	Buffer left_out; /* uint64_t: numbers of records, from 0, that --skip-errors leaves out */
-	Buffer places;   /* the places of the first such records, and what is wrong there */
+	unsigned seen;     /* what was seen in the files that are done, as in RecordBatch */
+	Buffer left_out;   /* uint64_t: numbers of records, from 0, that --skip-errors leaves out */
+	Buffer places;     /* the places of the first such records, and what is wrong there */
+	size_t ends;       /* files of which the end, or all, is left out */
+	Buffer end_places; /* the places where the first of these begin */
 };
 
 /* Returns the format that a file's name tells, .gz or .zst left aside, or FORMAT_AUTO. */
@@ -78,7 +83,32 @@ format_of(const char *name)
 	return FORMAT_JSONL;
 }
 
-/* Prepares to read files, once or twice, of a format or of what their names say. */
+/* Returns where to write why a file cannot be read, or NULL if that ends the program. */
+static Buffer *
+place_of_defect(Files *files)
+{
+	return files->texts && options.skip_errors ? &files->defect : NULL;
+}
+
+/* Sets the format of files by their names; folders, which cannot be read, say none. */
+static void
+find_format(Files *files)
+{
+	struct stat status;
+
+	for (char **name = files->names; *name != NULL; name++)
+	{
+		if (options.skip_errors && stat(*name, &status) == 0 && S_ISDIR(status.st_mode))
+			continue;
+		if (files->format != FORMAT_AUTO && format_of(*name) != files->format)
+			fail(EXIT_USAGE, "the files have different formats: name one with --input");
+		files->format = format_of(*name);
+	}
+	if (files->format == FORMAT_AUTO)
+		files->format = FORMAT_JSONL;
+}
+
+/* Prepares to read files of texts, once or twice, of a format or of what their names say. */
 Files *
 files_open(char **names, int format, bool twice)
 {
@@ -88,14 +118,15 @@ files_open(char **names, int format, bool twice)
 	memset(files, 0, sizeof(Files));
 	files->packed = -1;
 	files->names = names;
+	files->texts = true;
 	files->whole = twice || options.output == OUTPUT_RECORDS || options.unit == UNIT_LINE;
-	files->format = format != FORMAT_AUTO ? format : format_of(*files->names);
+	files->format = format;
+	if (format == FORMAT_AUTO)
+		find_format(files);
 	for (char **name = files->names; *name != NULL; name++)
 	{
-		if (format == FORMAT_AUTO && format_of(*name) != files->format)
-			fail(EXIT_USAGE, "the files have different formats: name one with --input");
 		files->copy = resize(NULL, files->copy, ++count * sizeof(int));
-		files->copy[count - 1] = twice ? copy_input(*name) : -1;
+		files->copy[count - 1] = twice ? copy_input(*name, place_of_defect(files)) : -1;
 	}
 	files->status = resize(NULL, NULL, count * sizeof(struct stat));
 	files_rewind(files);
@@ -126,7 +157,7 @@ files_rewind(Files *files)
 	files->next = 0;
 	files->before = files->read = 0;
 	files->columns.length = 0;
-	files->records = files->done = files->bytes = 0;
+	files->records = files->before_records = files->done = files->bytes = 0;
 }
 
 /* Fails if a file's status is not what it was first. */
@@ -147,7 +178,7 @@ files_reopen(const Files *files, int source)
 
 	if (source == PACKED_FILES)
 		return dup(files->packed);
-	file = open_input(files->names[source], files->copy[source]);
+	file = open_input(files->names[source], files->copy[source], NULL);
 	fstat(file, &status);
 	check_unchanged(files->names[source], &status, files->status + source);
 	return file;
@@ -163,9 +194,11 @@ open_next(Files *files)
 
 	if (name == NULL)
 		return false;
-	files->input = input_open(name, files->copy[files->next++], &status);
-	files->plain = input_packing(files->input) == PLAIN;
+	files->defect.length = 0;
+	files->input = input_open(name, files->copy[files->next++], &status, place_of_defect(files));
+	files->plain = files->input == NULL || input_packing(files->input) == PLAIN;
 	files->place = 0;
+	files->before_records = files->records;
 	if (files->again)
 		check_unchanged(name, &status, first);
 	*first = status;
@@ -253,13 +286,32 @@ record_at(const RecordBatch *batch, size_t number, size_t *length)
 	return at;
 }
 
-/* Finds the columns of the fields that are wanted by their names, in the first record. */
+/* Finds a column of a field that is wanted; writes why the file cannot be read, if it has two. */
 static void
-record_read_head(Files *files, RecordBatch *batch, size_t start, size_t end)
+find_column(Files *files, int column, const Buffer *name, Buffer *why)
+{
+	if (is_signature(name->bytes, name->length))
+		put_text(why, "it has a column \"signature\" already");
+	for (int i = 0; i < FIELDS; i++)
+	{
+		if (!is_name_of(i, name->bytes, name->length))
+			continue;
+		if (files->column[i] >= 0)
+			put_text(why, "it has two columns \"%s\"", options.field[i]);
+		files->column[i] = column;
+	}
+}
+
+/* Finds the columns of the fields that are wanted by their names; returns false if they are refused. */
+static bool
+find_columns(Files *files, RecordBatch *batch, size_t start, size_t end)
 {
 	const char *at = batch->data.bytes + start;
 	const char *last = at + without_line_end(at, end - start);
+	bool first = files->columns.length == 0;
+	bool refused;
 	Buffer columns = {0};
+	Buffer why = {0};
 
 	files->head = false;
 	memset(files->column, -1, sizeof(files->column));
@@ -268,26 +320,25 @@ record_read_head(Files *files, RecordBatch *batch, size_t start, size_t end)
 		files->count = column + 1;
 		at = read_field(batch, at, last, &batch->cell);
 		put(&columns, batch->cell.bytes, batch->cell.length + 1);
-		if (is_signature(batch->cell.bytes, batch->cell.length))
-			fail(EXIT_INPUT, "\"%s\" has a column \"signature\" already", batch->file);
-		for (int i = 0; i < FIELDS; i++)
-			if (is_name_of(i, batch->cell.bytes, batch->cell.length) && files->column[i] < 0)
-				files->column[i] = column;
-			else if (is_name_of(i, batch->cell.bytes, batch->cell.length))
-				fail(EXIT_INPUT, "\"%s\" has two columns \"%s\"", batch->file, options.field[i]);
+		find_column(files, column, &batch->cell, &why);
 	}
 	for (int i = 0; i < FIELDS; i++)
-		if (options.field[i] != NULL && files->column[i] < 0)
-			fail(EXIT_INPUT, "\"%s\" has no column \"%s\"", batch->file, options.field[i]);
-	if (files->columns.length == 0 || options.folder != NULL)
+		if (options.field[i] != NULL && files->column[i] < 0 && why.length == 0)
+			put_text(&why, "it has no column \"%s\"", options.field[i]);
+	if (why.length == 0 && !first && files->whole &&
+		(columns.length != files->columns.length ||
+		 memcmp(columns.bytes, files->columns.bytes, columns.length) != 0))
+		put_text(&why, "it has other columns than the files before it");
+	if (why.length > 0)
+		refuse_file(batch->file, place_of_defect(files), why.bytes);
+	else if (first || options.folder != NULL)
 		batch->head = (Record){start, end - start};
-	if (files->columns.length == 0)
+	if (why.length == 0 && first)
 		put(&files->columns, columns.bytes, columns.length);
-	else if (files->whole &&
-			 (columns.length != files->columns.length ||
-			  memcmp(columns.bytes, files->columns.bytes, columns.length) != 0))
-		fail(EXIT_INPUT, "\"%s\" has other columns than the files before it", batch->file);
+	refused = why.length > 0;
 	resize(NULL, columns.bytes, 0);
+	resize(NULL, why.bytes, 0);
+	return !refused;
 }
 
 /* Returns whether a line has no more than the blanks of JSON. */
@@ -299,16 +350,20 @@ is_blank(const char *at, size_t length)
 	return length == 0;
 }
 
-/* Adds a record to a batch, unless it is a blank line of JSONL, or the names of columns. */
-static void
+/*
+ * Adds a record to a batch, unless it is a blank line of JSONL, or the names of columns; returns false if
+ * these are refused.
+ */
+static bool
 add_record(Files *files, RecordBatch *batch, size_t start, size_t end)
 {
 	Record record = {start, end - start};
 
 	if (files->head)
-		record_read_head(files, batch, start, end);
-	else if (files->format != FORMAT_JSONL || !is_blank(batch->data.bytes + start, end - start))
+		return find_columns(files, batch, start, end);
+	if (files->format != FORMAT_JSONL || !is_blank(batch->data.bytes + start, end - start))
 		put(&batch->record, &record, sizeof(record));
+	return true;
 }
 
 /* Prepares a batch for records of the files. */
@@ -335,49 +390,108 @@ place_batch(Files *files, RecordBatch *batch)
 	files->packed_end += batch->data.length;
 }
 
+/* Returns the length of the byte order mark before a text; sets *refused if it is in another encoding. */
+static size_t
+begin_text(Files *files, RecordBatch *batch, bool *refused)
+{
+	const Buffer *data = &batch->data;
+
+	*refused =
+		files->texts && refuse_encoding(batch->file, batch->packing, data, place_of_defect(files));
+	if (*refused || data->length < 3 || memcmp(data->bytes, "\xef\xbb\xbf", 3) != 0)
+		return 0;
+	batch->marked = options.folder != NULL || (files->records == 0 && files->columns.length == 0);
+	return 3;
+}
+
+/*
+ * Ends a file behind its last line end, which is at `at`: what follows is its last record, unless the file
+ * cannot be read to its end, or is refused.  Then the batch says why, and where.
+ */
+static void
+end_file(Files *files, RecordBatch *batch, size_t at, bool quoted, bool refused)
+{
+	Buffer *data = &batch->data;
+	Buffer *defect = &files->defect;
+	uint64_t records;
+
+	if (quoted && at < data->length && place_of_defect(files) != NULL)
+		refuse_file(batch->file, defect, open_quote);
+	if (defect->length == 0 && (at < data->length || files->format == FORMAT_FILES))
+		refused = !add_record(files, batch, at, data->length);
+	if (defect->length == 0)
+		return;
+	data->length = at = refused ? 0 : at;
+	records = files->records + records_of(batch) - files->before_records;
+	if (files->format == FORMAT_FILES)
+	{
+		put_text(&batch->broken, "%s", defect->bytes);
+		data->length = 0;
+		(void) add_record(files, batch, 0, 0);
+	}
+	else if (files->place + at == 0)
+		put_text(&batch->broken, "could not read \"%s\": %s", batch->file, defect->bytes);
+	else
+		put_text(&batch->broken,
+				 "could not read \"%s\" from byte %llu on, behind its record %llu: %s", batch->file,
+				 (unsigned long long) (files->place + at), (unsigned long long) records,
+				 defect->bytes);
+}
+
+/* Reads whole records, or to the end of a file; returns where the next record begins. */
+static size_t
+read_records(Files *files, RecordBatch *batch, bool opened, bool *more)
+{
+	Buffer *data = &batch->data;
+	RecordEnd search = {0};
+	bool refused = false;
+	size_t at = 0;
+	size_t mark = 0; /* length of the byte order mark */
+	size_t end;
+
+	do
+	{
+		*more = files->input != NULL && input_read(files->input, data);
+		if (opened && at == 0 && data->length > 0)
+			at = mark = search.at = begin_text(files, batch, &refused);
+		for (; !refused && (end = end_of_record(files->format, data, &search)) > 0; at = end)
+		{
+			refused = !add_record(files, batch, at, end);
+			search = (RecordEnd){end};
+		}
+	} while (*more && at == mark && !refused);
+	if (*more && !refused)
+		return at;
+	if (*more)
+		input_close(files->input);
+	*more = false;
+	end_file(files, batch, at, search.quoted, refused);
+	return data->length;
+}
+
 /* Fills a batch with the next records of a file; returns false after the last file. */
 bool
 files_next(Files *files, RecordBatch *batch)
 {
 	Buffer *data = &batch->data;
 	bool opened = files->input == NULL;
-	RecordEnd search = {0};
-	size_t at = 0;
-	size_t mark = 0; /* length of the byte order mark */
-	size_t end;
+	size_t at;
 	bool more;
 
 	if (opened && !open_next(files))
 		return false;
 	batch->file = files->names[files->next - 1];
 	batch->format = files->format; /* the names of columns are read by it */
-	batch->packing = input_packing(files->input);
+	batch->packing = files->input != NULL ? input_packing(files->input) : PLAIN;
 	batch->head.length = data->length = batch->record.length = batch->next = 0;
 	batch->marked = false;
-	batch->skipped.length = 0;
+	batch->skipped.length = batch->broken.length = 0;
 	put(data, files->rest.bytes, files->rest.length);
-	do
-	{
-		more = input_read(files->input, data);
-		if (opened && at == 0 && data->length >= 3 && memcmp(data->bytes, "\xef\xbb\xbf", 3) == 0)
-		{
-			at = mark = search.at = 3;
-			batch->marked =
-				options.folder != NULL || (files->records == 0 && files->columns.length == 0);
-		}
-		for (; (end = end_of_record(files->format, data, &search)) > 0; at = end)
-		{
-			add_record(files, batch, at, end);
-			search = (RecordEnd){end};
-		}
-	} while (more && at == mark);
-	if (!more && (at < data->length || files->format == FORMAT_FILES))
-		add_record(files, batch, at, data->length);
+	at = read_records(files, batch, opened, &more);
 	batch->read =
 		files->before + (more ? input_place(files->input) : files->status[files->next - 1].st_size);
 	if (!more)
 	{
-		at = data->length;
 		files->input = NULL;
 		files->before = batch->read;
 	}
@@ -425,7 +539,7 @@ put_place(Buffer *buffer, const RecordBatch *batch, uint64_t number, const char 
 					 "");
 }
 
-/* Notes the records of a batch, the next one in order, that --skip-errors leaves out. */
+/* Notes what --skip-errors leaves out of a batch, the next one in order. */
 static void
 leave_out(Files *files, const RecordBatch *batch)
 {
@@ -440,6 +554,8 @@ leave_out(Files *files, const RecordBatch *batch)
 		}
 		put(&files->left_out, &skipped->number, sizeof(uint64_t));
 	}
+	if (batch->broken.length > 0 && batch->format != FORMAT_FILES && files->ends++ < PLACES)
+		put_text(&files->end_places, "\n  %s", batch->broken.bytes);
 }
 
 /* Marks the records that --skip-errors leaves out. */
@@ -471,30 +587,44 @@ files_done(Files *files, const RecordBatch *batch)
 	record_report_progress(files, false);
 }
 
-/* Fails if none of the records that were parsed has a field that is wanted: its name is wrong. */
+/* Says how much is left out, and which comes first. */
+static void
+tell_left_out(const char *what, size_t count, const Buffer *places)
+{
+	if (count > 0)
+		fprintf(stderr, "neardup: %s they cannot be read: %zu%s%s\n", what, count, places->bytes,
+				count > PLACES ? "\n  …" : "");
+}
+
+/* Fails if nothing can be read, or no record that was parsed has a field that is wanted: its name is wrong. */
 void
 check_fields(const Files *files)
 {
+	size_t left_out = files->left_out.length / sizeof(uint64_t);
+
 	record_report_progress(files, true);
-	if (files->left_out.length > 0 && !files->again)
-		fprintf(stderr, "neardup: records that are left out, since they cannot be read: %zu%s%s\n",
-				files->left_out.length / sizeof(uint64_t), files->places.bytes,
-				files->left_out.length > PLACES * sizeof(uint64_t) ? "\n  …" : "");
+	if (!files->again)
+	{
+		tell_left_out("records that are left out, since", left_out, &files->places);
+		tell_left_out("files that are left out from where", files->ends, &files->end_places);
+	}
 	for (int i = 0; i < FIELDS && files->format != FORMAT_FILES && files->done > 0; i++)
 		if (options.field[i] != NULL && (files->seen & 1u << i) == 0)
 			fail(EXIT_INPUT, "no record of \"%s\"%s has %s field \"%s\"", *files->names,
 				 files->names[1] != NULL ? " and the other files" : "",
 				 i == TEXT ? "a text in the" : "the", options.field[i]);
+	if (left_out + files->ends > 0 && left_out >= files->done)
+		fail(EXIT_INPUT, "nothing can be read");
 }
 
 /* Frees what a batch holds. */
 void
 batch_free(RecordBatch *batch)
 {
-	Buffer *buffers[] = {&batch->data,     &batch->record,   &batch->out,  &batch->size,
-						 &batch->id,       &batch->best,     &batch->cell, &batch->field[0],
-						 &batch->field[1], &batch->field[2], &batch->span, &batch->skipped,
-						 &batch->line,     &batch->digest};
+	Buffer *buffers[] = {&batch->data,     &batch->record,   &batch->out,   &batch->size,
+						 &batch->id,       &batch->best,     &batch->cell,  &batch->field[0],
+						 &batch->field[1], &batch->field[2], &batch->span,  &batch->skipped,
+						 &batch->line,     &batch->digest,   &batch->broken};
 
 	for (size_t i = 0; i < sizeof(buffers) / sizeof(*buffers); i++)
 		resize(NULL, buffers[i]->bytes, 0);
@@ -502,13 +632,15 @@ batch_free(RecordBatch *batch)
 	json_free(batch->json);
 }
 
-/* Returns what a file holds. */
+/* Returns what a file holds, which may have to be a text. */
 Buffer
-read_whole(const char *name)
+read_whole(const char *name, bool text)
 {
 	char *names[] = {(char *) name, NULL};
+	Files *files = files_open(names, FORMAT_FILES, false);
 	RecordBatch batch = {0};
 
-	files_next(files_open(names, FORMAT_FILES, false), &batch);
+	files->texts = text;
+	files_next(files, &batch);
 	return batch.data;
 }

@@ -16,6 +16,8 @@
 struct Input
 {
 	const char *name;
+	Buffer
+		*defect; /* why the file cannot be read, or not to its end; NULL: that ends the program */
 	int fd;
 	Packing packing;
 	z_stream gzip;
@@ -54,18 +56,77 @@ static const struct
 			   {"PDF", "pdftotext", 0, 5, "%PDF-"},
 			   {"SQLite", "echo 'SELECT * FROM …' | sqlite3 -csv -header", 0, 16,
 				"SQLite format 3"},
+			   {"UTF-32", "iconv -f UTF-32 -t UTF-8", 0, 4, "\xff\xfe\0\0"},
+			   {"UTF-32", "iconv -f UTF-32 -t UTF-8", 0, 4, "\0\0\xfe\xff"},
 			   {"UTF-16", "iconv -f UTF-16 -t UTF-8", 0, 2, "\xff\xfe"},
 			   {"UTF-16", "iconv -f UTF-16 -t UTF-8", 0, 2, "\xfe\xff"}};
 
-/* Fails if a file begins as a format does that is not read. */
-static void
-refuse_foreign(const char *name, const unsigned char *bytes, ssize_t length)
+/* Notes why a file cannot be read, or fails with that if there is no place for it. */
+void
+refuse_file(const char *name, Buffer *defect, const char *why)
 {
-	for (size_t i = 0; i < sizeof(foreign) / sizeof(*foreign); i++)
+	if (defect == NULL)
+		fail(EXIT_INPUT, "could not read \"%s\": %s", name, why);
+	if (defect->length == 0)
+		put_text(defect, "%s", why);
+}
+
+/* Refuses a file that begins as a format does that is not read. */
+static void
+refuse_foreign(const char *name, Buffer *defect, const unsigned char *bytes, ssize_t length)
+{
+	Buffer why = {0};
+
+	for (size_t i = 0; i < sizeof(foreign) / sizeof(*foreign) && why.length == 0; i++)
 		if (length >= (ssize_t) (foreign[i].at + foreign[i].length) &&
 			memcmp(bytes + foreign[i].at, foreign[i].bytes, foreign[i].length) == 0)
-			fail(EXIT_INPUT, "could not read \"%s\": it is %s; convert it first: %s '%s'", name,
-				 foreign[i].name, foreign[i].converter, name);
+			put_text(&why, "it is %s; convert it first: %s '%s'", foreign[i].name,
+					 foreign[i].converter, name);
+	if (why.length > 0)
+		refuse_file(name, defect, why.bytes);
+	resize(NULL, why.bytes, 0);
+}
+
+/* Bytes of a text by which its encoding is recognised. */
+#define RECOGNISED 4096
+
+/*
+ * Returns the encoding of two or four bytes a character that a text has, or NULL.  More than half of its
+ * bytes at every second place, or at two of four, are below 0x20, and one of them is zero, as the first
+ * bytes of the characters of alphabets are.  In a text of UTF-8 they would be control characters.
+ */
+static const char *
+wide_encoding(const unsigned char *bytes, size_t length)
+{
+	static const char *const encodings[16] =
+		{[5] = "UTF-16BE", [10] = "UTF-16LE", [3] = "UTF-32BE",
+		 [7] = "UTF-32BE", [12] = "UTF-32LE", [14] = "UTF-32LE"};
+	size_t low[4] = {0};
+	unsigned places = 0;
+
+	length = length < RECOGNISED ? length : RECOGNISED;
+	for (size_t i = 0; i < length; i++)
+		low[i % 4] += bytes[i] < 0x20;
+	for (size_t place = 0; place < 4; place++)
+		places |= (unsigned) (low[place] * 2 > (length + 3 - place) / 4) << place;
+	return memchr(bytes, 0, length) != NULL ? encodings[places] : NULL;
+}
+
+/* Refuses a file, packed or not, whose text is in UTF-16 or UTF-32; returns whether it is. */
+bool
+refuse_encoding(const char *name, Packing packing, const Buffer *data, Buffer *defect)
+{
+	static const char *const readers[] = {"cat", "gzip -dc", "zstd -dc"};
+	const char *encoding = wide_encoding((const unsigned char *) data->bytes, data->length);
+	Buffer why = {0};
+
+	if (encoding == NULL)
+		return false;
+	put_text(&why, "it is %s; convert it first: %s '%s' | iconv -f %s -t UTF-8", encoding,
+			 readers[packing], name, encoding);
+	refuse_file(name, defect, why.bytes);
+	resize(NULL, why.bytes, 0);
+	return true;
 }
 
 /* ---- Opening ------------------------------------------------------------ */
@@ -81,15 +142,18 @@ without_ending(const char *name, size_t length, const char *ending)
 	return length - more;
 }
 
-/* Opens a file, or standard input. */
+/* Opens a file, or standard input; returns -1 if it is refused. */
 static int
-open_file(const char *name)
+open_file(const char *name, Buffer *defect)
 {
 	int fd = strcmp(name, "-") == 0 ? dup(STDIN_FILENO) : open(name, O_RDONLY | O_CLOEXEC);
 
-	if (fd < 0 || read(fd, NULL, 0) < 0)
-		fail(EXIT_INPUT, "could not read \"%s\": %s", name, strerror(errno));
-	return fd;
+	if (fd >= 0 && read(fd, NULL, 0) >= 0)
+		return fd;
+	refuse_file(name, defect, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return -1;
 }
 
 /* Returns whether an input is a pipe, a terminal or the like, whose name says nothing. */
@@ -99,7 +163,8 @@ is_stream(const char *name)
 	struct stat status;
 
 	return strcmp(name, "-") == 0 || strcmp(name, "/dev/stdin") == 0 ||
-		strncmp(name, "/dev/fd/", 8) == 0 || (stat(name, &status) == 0 && !S_ISREG(status.st_mode));
+		strncmp(name, "/dev/fd/", 8) == 0 ||
+		(stat(name, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode));
 }
 
 /* Fails if a file cannot be opened, or is of a format that is not read. */
@@ -111,8 +176,8 @@ check_readable(const char *name)
 
 	if (is_stream(name))
 		return;
-	fd = open_file(name);
-	refuse_foreign(name, bytes, pread(fd, bytes, sizeof(bytes), 0));
+	fd = open_file(name, NULL);
+	refuse_foreign(name, NULL, bytes, pread(fd, bytes, sizeof(bytes), 0));
 	close(fd);
 }
 
@@ -141,16 +206,18 @@ temporary_file(void)
 	return file;
 }
 
-/* Copies what can be read only once to a temporary file, and returns it; or -1. */
+/* Copies what can be read only once to a temporary file, and returns it; or -1, also if it is refused. */
 int
-copy_input(const char *name)
+copy_input(const char *name, Buffer *defect)
 {
-	int fd = open_file(name);
+	int fd = open_file(name, defect);
 	struct stat status;
 	char block[65536];
 	ssize_t count = 0;
 	int copy = -1;
 
+	if (fd < 0)
+		return -1;
 	if (strcmp(name, "-") == 0 || (fstat(fd, &status) == 0 && !S_ISREG(status.st_mode)))
 	{
 		copy = temporary_file();
@@ -165,11 +232,28 @@ copy_input(const char *name)
 	return copy;
 }
 
-/* Fails with what is wrong with a file. */
+/* Notes what is wrong with a file, or fails with that. */
 static void
 fail_reading(const Input *input, const char *message)
 {
-	fail(EXIT_INPUT, "could not read \"%s\": %s", input->name, message);
+	refuse_file(input->name, input->defect, message);
+}
+
+/*
+ * Notes that what is compressed is damaged, or fails with that: what was read of a file of many records
+ * before may be wrong, too.  A cut file is right up to where it ends.
+ */
+static void
+fail_unpacking(const Input *input, const char *message)
+{
+	refuse_file(input->name, options.format == FORMAT_FILES ? input->defect : NULL, message);
+}
+
+/* Returns whether an input has been refused. */
+static bool
+is_refused(const Input *input)
+{
+	return input->defect != NULL && input->defect->length > 0;
 }
 
 /* Fills the block; returns false at the end of the file. */
@@ -234,27 +318,50 @@ find_packing(Input *input)
 
 /* Opens a file, or its copy, for reading at any place. */
 int
-open_input(const char *name, int copy)
+open_input(const char *name, int copy, Buffer *defect)
 {
-	return copy >= 0 ? dup(copy) : open_file(name);
+	return copy >= 0 ? dup(copy) : open_file(name, defect);
 }
 
-/* Opens a file, or its copy, whose status it sets. */
-Input *
-input_open(const char *name, int copy, struct stat *status)
+/* Closes a file. */
+void
+input_close(Input *input)
 {
-	Input *input = resize(NULL, NULL, sizeof(Input));
+	inflateEnd(&input->gzip);
+	ZSTD_freeDStream(input->zstd);
+	count_memory(input->zstd_bytes, 0);
+	close(input->fd);
+	resize(NULL, input, 0);
+}
 
+/*
+ * Opens a file, or its copy, whose status it sets.  What cannot be read ends the program, unless there is
+ * a place for why it cannot: then NULL is returned, or input_read() says that the file ends.
+ */
+Input *
+input_open(const char *name, int copy, struct stat *status, Buffer *defect)
+{
+	Input *input;
+	int fd = open_input(name, copy, defect);
+
+	memset(status, 0, sizeof(*status));
+	if (fd < 0)
+		return NULL;
+	input = resize(NULL, NULL, sizeof(Input));
 	memset(input, 0, sizeof(Input));
 	input->name = name;
-	input->fd = open_input(name, copy);
+	input->fd = fd;
+	input->defect = defect;
 	if (copy >= 0)
 		lseek(copy, 0, SEEK_SET);
 	fstat(input->fd, status);
 	fill_block(input);
-	refuse_foreign(name, input->block, input->end);
+	refuse_foreign(name, defect, input->block, input->end);
 	find_packing(input);
-	return input;
+	if (!is_refused(input))
+		return input;
+	input_close(input);
+	return NULL;
 }
 
 /* Returns how a file is compressed. */
@@ -292,7 +399,7 @@ unpack_gzip(Input *input, char *to, size_t room)
 	input->inside |= gzip->avail_in < input->end - input->at;
 	input->at = input->end - gzip->avail_in;
 	if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
-		fail_reading(input, gzip->msg != NULL ? gzip->msg : "it is not what gzip wrote");
+		fail_unpacking(input, gzip->msg != NULL ? gzip->msg : "it is not what gzip wrote");
 	if (result == Z_STREAM_END)
 	{
 		input->inside = false;
@@ -315,7 +422,7 @@ unpack_zstd(Input *input, char *to, size_t room)
 	if (ZSTD_isError(left) && ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation)
 		fail(EXIT_RESOURCES, "out of memory: the window of \"%s\" is too large", input->name);
 	if (ZSTD_isError(left))
-		fail_reading(input, ZSTD_getErrorName(left));
+		fail_unpacking(input, ZSTD_getErrorName(left));
 	if (in.pos > input->at || out.pos > 0)
 		input->inside = left > 0;
 	input->at = in.pos;
@@ -338,7 +445,7 @@ unpack(Input *input, char *to, size_t room)
 	return left;
 }
 
-/* Reads more bytes; returns false at the end of the file, which it closes. */
+/* Reads more bytes; returns false at the end of the file, or of what can be read of it, and closes it. */
 bool
 input_read(Input *input, Buffer *data)
 {
@@ -347,13 +454,13 @@ input_read(Input *input, Buffer *data)
 	size_t count = 0;
 	size_t made = 1;
 
-	while (made > 0 && count < most)
+	while (!is_refused(input) && made > 0 && count < most)
 	{
 		bool some;
 
 		do
 			some = input->at < input->end || fill_block(input);
-		while ((made = unpack(input, to + count, most - count)) == 0 && some);
+		while ((made = unpack(input, to + count, most - count)) == 0 && some && !is_refused(input));
 		count += made;
 	}
 	data->length -= most - count;
@@ -361,11 +468,7 @@ input_read(Input *input, Buffer *data)
 		return true;
 	if (input->inside)
 		fail_reading(input, "its end is missing");
-	inflateEnd(&input->gzip);
-	ZSTD_freeDStream(input->zstd);
-	count_memory(input->zstd_bytes, 0);
-	close(input->fd);
-	resize(NULL, input, 0);
+	input_close(input);
 	return false;
 }
 

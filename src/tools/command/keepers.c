@@ -204,7 +204,7 @@ next_edges(void *state, const neardup_edge **edges, size_t *count)
 			break;
 		if (pairs->input == NULL)
 		{
-			pairs->input = input_open(*pairs->name, -1, &status);
+			pairs->input = input_open(*pairs->name, -1, &status, NULL);
 			pairs->more = input_read(pairs->input, &pairs->data);
 		}
 		length = next_line(pairs);

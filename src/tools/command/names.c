@@ -32,7 +32,7 @@ files_of(const char *name)
 char **
 read_names(char **names)
 {
-	Buffer list = read_whole(options.files_from);
+	Buffer list = read_whole(options.files_from, false);
 	char between = memchr(list.bytes, '\0', list.length) != NULL ? '\0' : '\n';
 	Buffer all = {0};
 	char *end;
@@ -194,7 +194,8 @@ check_input(const char *name)
 {
 	if (name == NULL)
 		return false;
-	check_readable(name);
+	if (!options.skip_errors || name == options.lexicon)
+		check_readable(name);
 	if (is_same_file(name, "-") || is_same_file(name, options.report))
 		fail(EXIT_USAGE, "\"%s\" would be overwritten while it is read", name);
 	return is_standard_input(name);

@@ -44,7 +44,7 @@ new_signer(neardup_session *session, neardup_kind kind)
 		 strspn(shape, "0123456789,") < end))
 		fail(EXIT_USAGE, "\"%s\" is no shape, such as 512,1", shape);
 	if (options.lexicon != NULL && lexicon.bytes == NULL)
-		lexicon = read_whole(options.lexicon);
+		lexicon = read_whole(options.lexicon, false);
 	check(session,
 		  neardup_signer_new(session, kind, k, b, options.scheme, lexicon.bytes, lexicon.length,
 							 &signer));
@@ -290,7 +290,7 @@ sign_compare(neardup_session *session, neardup_kind kind, const Buffer *text)
 static Buffer
 read_masked(neardup_session *session, const char *name)
 {
-	Buffer text = read_whole(name);
+	Buffer text = read_whole(name, true);
 	neardup_bytes masked;
 
 	if (options.mask == NULL)

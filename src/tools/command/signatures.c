@@ -212,7 +212,7 @@ read_file(SignatureFiles *reader, TakeSignature take, void *state)
 	struct stat status;
 	int columns;
 
-	reader->input = input_open(reader->file, -1, &status);
+	reader->input = input_open(reader->file, -1, &status, NULL);
 	reader->more = true;
 	reader->data.length = reader->at = 0;
 	signatures_read_header(reader);
