@@ -194,6 +194,17 @@ compat_raise_usage(Buffer buffer)
 #define compat_test_old_snapshot(snapshot, relation, page) ((void) (snapshot))
 #endif
 
+/*
+ * Throws an error if a snapshot is so old that row versions may be gone which died after it was
+ * taken.
+ */
+#if PG_VERSION_NUM < 170000
+#define compat_test_snapshot_age(snapshot, relation) \
+	(old_snapshot_threshold >= 0 ? TestForOldSnapshot_impl(snapshot, relation) : (void) 0)
+#else
+#define compat_test_snapshot_age(snapshot, relation) ((void) (snapshot))
+#endif
+
 /* Whether generic WAL is known to have fragments (offset, length, bytes), as since 9.6. */
 #define COMPAT_GENERIC_FRAGMENTS (PG_VERSION_NUM < 200000)
 

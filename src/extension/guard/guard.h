@@ -230,6 +230,8 @@ typedef struct GuardCheck
 	TriggerData *data;
 	TupleTableSlot *row;
 	bool stored; /* the row is stored, not about to be */
+	Snapshot
+		snapshot; /* the snapshot that is searched; NULL: all that is committed or in progress */
 	Unfinished unfinished;
 	TransactionId later; /* transactions from here on began after the row was stored; 0: unknown */
 	GuardValues values;  /* the values of the row */

@@ -5,6 +5,10 @@
  * sees the rows of all transactions that are committed or in progress.  Each row that an index
  * names is compared again, since an index has hashes of keys, bounds of sets, and row versions
  * that may have been replaced meanwhile.
+ *
+ * Such a scan is no instant: an update may put the entry of a new version behind it, and commit
+ * before the scan comes to the old one.  So the scan takes a snapshot before it begins, and follows
+ * each similar version that it sees and that has died since (src/README, Guards).
  */
 #include "guard/guard.h"
 
@@ -33,6 +37,9 @@
 /* A report names the most similar of this many rows in no order. */
 #define UNORDERED_ROWS 1000
 
+/* A search is repeated at most this often because it has lost a similar row. */
+#define REPEATS 100
+
 extern Datum neardup_near(PG_FUNCTION_ARGS);
 extern Datum neardup_near_shingles(PG_FUNCTION_ARGS);
 extern Datum neardup_holding(PG_FUNCTION_ARGS);
@@ -58,9 +65,11 @@ struct GuardScan
 	int orders;
 	ScanKeyData order;
 	SnapshotData snapshot;
+	Snapshot since; /* a snapshot taken before the scan began; NULL: the scan has one itself */
 	IndexScanDesc scan;
 	TupleTableSlot *row;
-	int rows; /* rows that were similar */
+	int rows;  /* rows that were similar */
+	bool lost; /* a similar row was deleted, or changed, after `since` was taken */
 };
 
 /* Sets a scan key of an operator of an index's family.  Returns false if there is none. */
@@ -147,7 +156,9 @@ begin_scan(GuardScan *scan, Measure measure, bool ordered)
 		set_order(scan);
 	InitDirtySnapshot(scan->snapshot);
 	scan->scan =
-		compat_index_beginscan(scan->table, scan->index, &scan->snapshot, scan->keys, scan->orders);
+		compat_index_beginscan(scan->table, scan->index,
+							   scan->since == NULL ? scan->check->snapshot : &scan->snapshot,
+							   scan->keys, scan->orders);
 	index_rescan(scan->scan, scan->key, scan->keys, scan->orders > 0 ? &scan->order : NULL,
 				 scan->orders);
 }
@@ -257,16 +268,118 @@ search_is_similar(GuardScan *scan, GuardHit *hit)
 	return true;
 }
 
+/* ---- Rows that change while they are searched ---------------------------------------------- */
+
 /*
- * Lets a visitor see the rows that are similar to the new one, rows of transactions in progress
- * included.
+ * Returns whether a row version has died since the scan began: a transaction deleted or replaced it
+ * that is committed, and was not when the snapshot was taken.  While the snapshot is held, nothing
+ * removes such a version.  Sets `next` to the version that replaces it, or to itself if none does.
+ * Of tables that are no heaps, it does not know.
  */
-void
-guard_visit(GuardCheck *check, bool ordered, GuardVisitor visit, void *state)
+static bool
+has_died(const GuardScan *scan, ItemPointer next)
+{
+	BufferHeapTupleTableSlot *row = (BufferHeapTupleTableSlot *) scan->row;
+	HeapTupleHeader version;
+	TransactionId end = InvalidTransactionId;
+
+	if (!TTS_IS_BUFFERTUPLE(scan->row))
+		return false;
+	version = row->base.tuple->t_data;
+	LockBuffer(row->buffer, BUFFER_LOCK_SHARE);
+	if (!(version->t_infomask & HEAP_XMAX_INVALID) &&
+		!HEAP_XMAX_IS_LOCKED_ONLY(version->t_infomask))
+		end = HeapTupleHeaderGetUpdateXid(version);
+	*next = version->t_ctid;
+	LockBuffer(row->buffer, BUFFER_LOCK_UNLOCK);
+	if (ItemPointerIndicatesMovedPartitions(next))
+		*next = scan->row->tts_tid;
+	return TransactionIdIsValid(end) && XidInMVCCSnapshot(end, scan->since) &&
+		TransactionIdDidCommit(end);
+}
+
+/*
+ * Fetches the version of a row that lives, from a version on that has replaced another one; returns
+ * false if the row is gone.
+ */
+static bool
+fetch_living(GuardScan *scan, ItemPointerData next)
+{
+	ItemPointerData tid;
+
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		tid = next;
+		if (table_tuple_fetch_row_version(scan->table, &tid, &scan->snapshot, scan->row))
+			return true;
+	} while (table_tuple_fetch_row_version(scan->table, &tid, SnapshotAny, scan->row) &&
+			 has_died(scan, &next) && !ItemPointerEquals(&tid, &next));
+	return false;
+}
+
+/*
+ * Looks at the versions that an entry leads to, or at those after `tid` if there may be more.  None of
+ * them lives.  If a similar one has died since the scan began, finds the version of its row that
+ * lives; if that is not similar, the row is lost.
+ */
+static bool
+follow_versions(GuardScan *scan, ItemPointerData tid, bool more, GuardHit *hit)
+{
+	ItemPointerData next;
+
+	while (table_index_fetch_tuple(scan->scan->xs_heapfetch, &tid, SnapshotAny, scan->row, &more,
+								   NULL))
+	{
+		if (!has_died(scan, &next) || !search_is_similar(scan, hit))
+			continue;
+		if (fetch_living(scan, next) && search_is_similar(scan, hit))
+			return true;
+		scan->lost = true;
+		return false;
+	}
+	return false;
+}
+
+/* Finds the next row that is similar to the new one. */
+static bool
+next_similar(GuardScan *scan, GuardHit *hit)
+{
+	IndexScanDesc index = scan->scan;
+
+	for (;;)
+	{
+		ItemPointerData tid;
+		bool more;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!index->xs_heap_continue && index_getnext_tid(index, ForwardScanDirection) == NULL)
+			return false;
+		tid = index->xs_heaptid;
+		more = index->xs_heap_continue;
+		if (index_fetch_heap(index, scan->row))
+		{
+			if (search_is_similar(scan, hit))
+				return true;
+		}
+		/* Versions that no snapshot sees died before the scan began. */
+		else if (scan->since != NULL && !index->kill_prior_tuple &&
+				 follow_versions(scan, tid, more, hit))
+			return true;
+	}
+}
+
+/* ---- Visiting rows ------------------------------------------------------------------------- */
+
+/* Lets a visitor see similar rows once; returns whether none was lost that it would have seen. */
+static bool
+visit_once(GuardCheck *check, bool ordered, GuardVisitor visit, void *state)
 {
 	static const Measure both[] = {MEASURE_CONTAINED, MEASURE_CONTAINS};
 	bool is_double = check->rule->measure == MEASURE_CONTAINMENT;
+	Snapshot since = RegisterSnapshot(check->snapshot == NULL ? GetLatestSnapshot() : NULL);
 	GuardStep step = STEP_ON;
+	bool lost = false;
 	ListCell *cell;
 
 	foreach (cell, check->trigger->tables)
@@ -275,27 +388,46 @@ guard_visit(GuardCheck *check, bool ordered, GuardVisitor visit, void *state)
 		GuardHit hit;
 
 		open_place(&scan, check, lfirst_oid(cell));
+		scan.since = since;
 		for (int i = 0; i <= is_double && step != STEP_OUT; i++)
 		{
 			begin_scan(&scan, is_double ? both[i] : check->rule->measure, ordered);
-			for (step = STEP_ON;
-				 step == STEP_ON && index_getnext_slot(scan.scan, ForwardScanDirection, scan.row);)
+			for (step = STEP_ON; step == STEP_ON && next_similar(&scan, &hit);)
 			{
-				CHECK_FOR_INTERRUPTS();
-				if (!search_is_similar(&scan, &hit))
-					continue;
 				scan.rows++;
 				step = visit(check, &hit, state);
 			}
 			ExecClearTuple(scan.row);
 			index_endscan(scan.scan);
 		}
+		if (since != NULL)
+			compat_test_snapshot_age(since, scan.table);
+		lost |= scan.lost;
 		ExecDropSingleTupleTableSlot(scan.row);
 		index_close(scan.index, NoLock);
 		table_close(scan.table, NoLock);
 		if (step == STEP_OUT)
 			break;
 	}
+	UnregisterSnapshot(since);
+	return step == STEP_OUT || !lost;
+}
+
+/*
+ * Lets a visitor see the rows that are similar to the new one: those of the check's snapshot or, if it
+ * has none, all that are committed or of transactions in progress, some of them more than once.
+ */
+void
+guard_visit(GuardCheck *check, bool ordered, GuardVisitor visit, void *state)
+{
+	int repeats = 0;
+
+	while (!visit_once(check, ordered, visit, state))
+		if (repeats++ == REPEATS)
+			ereport(ERROR,
+					(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+					 errmsg("could not serialize access: rows similar to the new one are replaced all the time"),
+					 errhint("Try the transaction again.")));
 }
 
 /* ---- Whether any row is similar ----------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /*
  * violations.c: neardup_guard_violations(), which lists what came into a guarded table unchecked.
  *
- * It looks at each row as the guard would, by the same search.
+ * It looks at each row as the guard would, by the same search, but all in one snapshot.
  */
 #include "guard/guard.h"
 
@@ -77,8 +77,7 @@ lists_pair(const GuardCheck *check, const GuardHit *hit)
 static GuardStep
 list_pair(GuardCheck *check, const GuardHit *hit, void *state)
 {
-	if (!TransactionIdIsValid(hit->transaction) && lists_pair(check, hit) &&
-		!guard_is_true(hit->row, hit->place->unless))
+	if (lists_pair(check, hit) && !guard_is_true(hit->row, hit->place->unless))
 		add(state, "similar rows", hit);
 	return STEP_ON;
 }
@@ -107,8 +106,6 @@ look_at_leader(GuardCheck *check, const GuardHit *hit, void *state)
 	NullableDatum group = guard_get(check->row, &place->group);
 	Datum other = guard_get(hit->row, &hit->place->group_key).value;
 
-	if (TransactionIdIsValid(hit->transaction))
-		return STEP_ON;
 	if (!guard_leads(place, check->row))
 		lister->near_leader |= !group.isnull && guard_is_same(&place->group, group.value, other);
 	/* Of a measure in one direction, the later row may rightly lead. */
@@ -171,7 +168,8 @@ look_at_table(Lister *lister, Oid oid)
 							  .rule = check->rule,
 							  .data = &data,
 							  .row = row,
-							  .stored = true};
+							  .stored = true,
+							  .snapshot = GetActiveSnapshot()};
 		check->place = guard_place(check->rule, table);
 		compared = guard_begin_search(check);
 		if (check->rule->action == ACTION_GROUP)
