@@ -265,7 +265,7 @@ has_members(GuardCheck *check, Relation table, Datum group, const Datum *scope, 
 				 errhint("Use %s.", guard_member_index_statement(check->rule))));
 	row = table_slot_create(table, NULL);
 	keys = set_group_keys(check, place, index, key, group, scope);
-	scan = compat_index_beginscan(table, index, SnapshotSelf, keys, 0);
+	scan = compat_index_beginscan(table, index, GetActiveSnapshot(), keys, 0);
 	index_rescan(scan, key, keys, NULL, 0);
 	while (!found && index_getnext_slot(scan, ForwardScanDirection, row))
 	{
@@ -281,13 +281,18 @@ has_members(GuardCheck *check, Relation table, Datum group, const Datum *scope, 
 	return found;
 }
 
-/* Returns whether any table that is searched has such a row of the parameters' group and scope. */
+/*
+ * Returns whether any table that is searched has such a row of the parameters' group and scope.  It
+ * looks in one new snapshot: a member may be updated in another column meanwhile.
+ */
 static bool
 any_has_members(GuardCheck *check, const GuardParameters *list, CommandId since)
 {
 	bool found = false;
 	ListCell *cell;
 
+	CommandCounterIncrement();
+	PushActiveSnapshot(GetLatestSnapshot());
 	foreach (cell, check->trigger->tables)
 	{
 		Relation table = table_open(lfirst_oid(cell), AccessShareLock);
@@ -295,6 +300,7 @@ any_has_members(GuardCheck *check, const GuardParameters *list, CommandId since)
 		found = found || has_members(check, table, list->value[0], list->value + SCOPE - 1, since);
 		table_close(table, NoLock);
 	}
+	PopActiveSnapshot();
 	return found;
 }
 
@@ -321,12 +327,10 @@ guard_hand_on(GuardCheck *check, Datum key, CommandId since)
 	if (list.any_null || !any_has_members(check, &list, since))
 		return;
 	guard_check_right(rule, table, get_attnum(table, rule->group), ACL_UPDATE, OPTION_RECORD_IN);
-	CommandCounterIncrement();
 	since = GetCurrentCommandId(true);
 	SPI_connect();
 	guard_place_again(rule, guard_plan(&rule->hand_on, hand_on, rule, NULL, &list), &list, &key);
 	SPI_finish();
-	CommandCounterIncrement();
 	if (!any_has_members(check, &list, since))
 		return;
 	if (IsolationUsesXactSnapshot())
