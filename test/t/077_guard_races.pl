@@ -1,5 +1,5 @@
-# Sessions that write at the same time, under guards of all actions but group.  Each table
-# is compared at the end by brute force: no two rows that were checked are near each other.
+# Sessions that write at the same time, under guards of all actions; 013_groups has more of action group.  Tables
+# are compared at the end by brute force: no two rows that were checked are near each other.
 use strict;
 use warnings;
 
@@ -206,6 +206,146 @@ for my $name (qw(refused skipped))
 	is(pairs($name, $name, 'a.id < b.id'), 0, "$name: each row is there once at most");
 	cmp_ok($node->safe_psql('postgres', "SELECT count(*) FROM $name"), '>', 49, "$name: there are rows");
 }
+
+# Sessions update rows in a column that no guard looks at, and that has an index; others insert near rows, and list what
+# came in.  No near row comes in, leads a group, or is refused where it is to be skipped.
+my @hot = qw(hot_refused hot_skipped hot_grouped);
+$node->safe_psql(
+	'postgres', q{
+	CREATE TABLE hot_refused (id bigint PRIMARY KEY, tag int DEFAULT 0, same_as bigint, h bigint);
+	CREATE TABLE hot_skipped (LIKE hot_refused INCLUDING ALL);
+	CREATE TABLE hot_grouped (LIKE hot_refused INCLUDING ALL);
+	SELECT neardup_guard('hot_refused', 'h', 0.9), neardup_guard('hot_skipped', 'h', 0.9, 'skip'),
+		neardup_guard('hot_grouped', 'h', 0.9, 'group', record_in => 'same_as');
+	CREATE SEQUENCE ended MINVALUE 0;
+	CREATE SEQUENCE wrong MINVALUE 0;
+	SELECT setval('ended', 0), setval('wrong', 0);
+	CREATE FUNCTION hot(i int) RETURNS text LANGUAGE sql AS $$ SELECT ('{hot_refused,hot_skipped,hot_grouped}'::text[])[1 + i % 3] $$;
+	CREATE PROCEDURE update_tags(seed float8) LANGUAGE plpgsql AS $$
+	BEGIN
+		PERFORM setseed(seed);
+		FOR i IN 1 .. 500000 LOOP
+			EXECUTE format('UPDATE %I SET tag = tag + 1 WHERE id = %s', hot(i), floor(random() * 4));
+			COMMIT;
+			EXIT WHEN (SELECT last_value FROM ended) = 2;
+		END LOOP;
+	END $$;
+	CREATE PROCEDURE list_violations() LANGUAGE plpgsql AS $$
+	BEGIN
+		FOR i IN 1 .. 500000 LOOP
+			PERFORM nextval('wrong') FROM neardup_guard_violations(hot(i)::regclass);
+			COMMIT;
+			EXIT WHEN (SELECT last_value FROM ended) = 2;
+		END LOOP;
+	END $$;
+	CREATE PROCEDURE insert_near(times int, seed float8, first int) LANGUAGE plpgsql AS $$
+	DECLARE
+		leader bigint;
+		came int;
+	BEGIN
+		PERFORM setseed(seed);
+		FOR i IN first .. first + times - 1 LOOP
+			BEGIN
+				EXECUTE format('INSERT INTO %I (id, h) VALUES (%s, hash_of(%s, 3)) RETURNING same_as', hot(i), i, 3000 + floor(random() * 4)) INTO leader;
+				GET DIAGNOSTICS came = ROW_COUNT;
+				IF came > 0 AND (hot(i) <> 'hot_grouped' OR leader >= 4) THEN
+					PERFORM nextval('wrong');
+				END IF;
+				EXECUTE format('DELETE FROM %I WHERE id = %s', hot(i), i);
+			EXCEPTION WHEN exclusion_violation OR deadlock_detected THEN
+				RAISE INFO USING ERRCODE = SQLSTATE, MESSAGE = SQLERRM;
+				IF SQLSTATE = '23P01' AND hot(i) = 'hot_skipped' THEN
+					PERFORM nextval('wrong');
+				END IF;
+			END;
+			COMMIT;
+		END LOOP;
+		PERFORM nextval('ended');
+	END $$;
+});
+$node->safe_psql('postgres', "INSERT INTO $_ (id, h) SELECT i, hash_of(3000 + i, 0) FROM generate_series(0, 3) i; CREATE INDEX ON $_ (tag)") for @hot;
+my $inserts = 6 * $times;
+$count = in_sessions(
+	sub {
+		my $i = shift;
+
+		return "CALL insert_near($inserts, 0.$i, 1${i}00000);" if $i < 2;
+		return $i < 5 ? "CALL update_tags(0.$i);" : 'CALL list_violations();';
+	},
+	('read\ committed') x 6);
+my $updates = $node->safe_psql('postgres', 'SELECT sum(tag) FROM (' . join(' UNION ALL ', map { "SELECT tag FROM $_" } @hot) . ') t');
+note('summary: ', 2 * $inserts, " near rows beside $updates updates of another column: ", show($count));
+is($node->safe_psql('postgres', 'SELECT last_value FROM wrong'), '0', 'no near row comes in while others are updated in another column');
+is($node->safe_psql('postgres', "SELECT count(*) FROM $_"), '4', "$_: no row came") for @hot;
+cmp_ok($updates, '>', $inserts, 'there were updates');
+
+# A row of another table is replaced whenever it is searched: the guard's condition waits at a row of a negative id, when the
+# index has named all rows, until a session has done so.
+$node->safe_psql(
+	'postgres', q{
+	CREATE SEQUENCE asked MINVALUE 0;
+	CREATE SEQUENCE replaced MINVALUE 0;
+	SELECT setval('asked', 0), setval('replaced', 0);
+	CREATE FUNCTION counts(id bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+	DECLARE
+		asks bigint;
+	BEGIN
+		IF id < 0 THEN
+			asks := nextval('asked');
+			WHILE (SELECT last_value FROM replaced) < asks LOOP
+				PERFORM pg_sleep(0.0001);
+			END LOOP;
+		END IF;
+		RETURN id > 0;
+	END $$;
+	CREATE PROCEDURE replace(times int, statement text) LANGUAGE plpgsql AS $$
+	BEGIN
+		FOR done IN 1 .. times LOOP
+			WHILE (SELECT last_value FROM asked) < done LOOP
+				PERFORM pg_sleep(0.0001);
+			END LOOP;
+			EXECUTE statement;
+			COMMIT;
+			PERFORM nextval('replaced');
+		END LOOP;
+	END $$;
+	CREATE TABLE replacing (id bigint, tag int DEFAULT 0, h bigint);
+	CREATE TABLE guarded (LIKE replacing);
+	CREATE INDEX ON replacing (tag);
+	CREATE INDEX ON replacing USING neardup (h);
+	CREATE INDEX ON guarded USING neardup (h);
+	SELECT neardup_guard('guarded', 'h', 0.9, against => 'replacing', condition => 'counts(id)');
+	INSERT INTO replacing VALUES (-1, 0, 5), (1, 0, 5);
+});
+
+# replaced_during(TIMES, STATEMENT): inserts a near row while a statement runs so often; returns the error.
+sub replaced_during
+{
+	my ($times, $statement) = @_;
+	my $replacing;
+	my $run = start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', "CALL replace($times, '$statement')" ], '>', '/dev/null', '2>', \$replacing);
+	my $error = ($node->psql('postgres', "\\set VERBOSITY verbose\nINSERT INTO guarded VALUES (2, 0, 4)"))[2];
+
+	finish($run);
+	is("$replacing " . $node->safe_psql('postgres', 'SELECT last_value FROM asked'), " $times", "the search has come to the row $times times: $statement");
+	$node->safe_psql('postgres', q{SELECT setval('asked', 0), setval('replaced', 0)});
+	return $error;
+}
+
+# Once to find it, and once to name the nearest.
+like(replaced_during(2, 'UPDATE replacing SET tag = tag + 1 WHERE id > 0'), qr/23P01: row of table "guarded" is a near-duplicate/, 'an updated row is followed');
+like(replaced_during(101, 'WITH gone AS (DELETE FROM replacing WHERE id > 0 RETURNING *) INSERT INTO replacing TABLE gone'),
+	qr/40001: could not serialize access: rows similar to the new one are replaced all the time/, 'a search that loses a row each time ends');
+
+# The update is of a prepared transaction, which is committed when the index has named all rows.
+$node->safe_psql('postgres', "BEGIN; UPDATE replacing SET tag = tag + 1 WHERE id > 0; PREPARE TRANSACTION 'p'");
+my $error;
+my $run = start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', 'INSERT INTO guarded VALUES (2, 0, 4)' ], '>', '/dev/null', '2>', \$error);
+$node->poll_query_until('postgres', 'SELECT last_value = 1 FROM asked');
+$node->safe_psql('postgres', "COMMIT PREPARED 'p'");
+$node->safe_psql('postgres', "SELECT setval('replaced', 2)");
+finish($run);
+like($error, qr/row of table "guarded" is a near-duplicate/, 'a row that a prepared transaction has updated is followed');
 
 # A row of a prepared transaction is waited for, also after a crash.
 my $copy = 'INSERT INTO refused (h) VALUES (hash_of(2000, 1))';
