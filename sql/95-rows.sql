@@ -3,6 +3,24 @@
 -- A body finds names in pg_catalog, and after that in pg_temp, whose tables it qualifies.  All ids
 -- are compared as their texts.
 
+-- Locks a table, as far as it can be locked, so that nobody changes it, adds a trigger or gives it away.
+-- What is read after that shows what was committed while the lock was waited for: so not under a
+-- snapshot taken before, which a transaction of another isolation level keeps.
+CREATE PROCEDURE neardup_lock(relation pg_catalog.regclass, trust boolean, mode pg_catalog.text DEFAULT 'SHARE ROW EXCLUSIVE')
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+	IF current_setting('transaction_isolation') NOT LIKE 'read %' THEN
+		RAISE EXCEPTION 'a table cannot be locked and then read at isolation level %', upper(current_setting('transaction_isolation')) USING ERRCODE = 'active_sql_transaction',
+			HINT = 'Use SET default_transaction_isolation = ''read committed'', and call it outside a transaction of another level.';
+	END IF;
+	IF (SELECT relkind IN ('r', 'p', 'v') FROM pg_class WHERE oid = relation) THEN
+		EXECUTE format('LOCK TABLE %s IN %s MODE', relation, mode);
+	END IF;
+	PERFORM @extschema@.neardup_require_trust(relation, trust, true) WHERE relation IS NOT NULL;
+END $$;
+COMMENT ON PROCEDURE neardup_lock(pg_catalog.regclass, boolean, pg_catalog.text) IS
+	'a part of other procedures: locks a table before its rows are read and changed';
+
 CREATE TYPE neardup_rows AS (
 	shown pg_catalog.text,         -- the name of the relation, to be printed
 	value pg_catalog.text,         -- a format of the id of a row of %1$s: a column, or the array of the texts of several

@@ -23,8 +23,7 @@ BEGIN
 	)
 	SELECT *, array_to_string(columns, ', ') AS own, array_to_string(referenced, ', ') AS others, array_to_string(referenced, ' IS NULL OR ') || ' IS NULL' AS empty FROM found;
 	FOR reference IN SELECT "table", min(referencing)::regclass AS referencing FROM pg_temp.neardup_references GROUP BY "table" ORDER BY "table" LOOP
-		EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', reference."table");
-		PERFORM @extschema@.neardup_require_trust(reference.referencing, trust, true);
+		CALL @extschema@.neardup_lock(reference.referencing, trust);
 	END LOOP;
 	FOR reference IN SELECT "table", why, hint FROM pg_temp.neardup_references, LATERAL (
 			SELECT 'row-level security may hide some of them' AS why, 'Call the procedure as the owner of that table, or use move_references => false.' AS hint WHERE row_security_active(referencing)
@@ -44,8 +43,7 @@ BEGIN
 	IF to_regclass(record) IS NULL AND makes THEN
 		EXECUTE format('CREATE TABLE %s ("table" text, id text, keeper text, similarity float8, threshold float8, mark text, moved jsonb, at timestamptz, by text, undone timestamptz)', record);
 	END IF;
-	EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', record);
-	PERFORM @extschema@.neardup_require_trust(record::regclass, trust, true);
+	CALL @extschema@.neardup_lock(record::regclass, trust);
 	IF NOT EXISTS (SELECT FROM pg_class AS c JOIN pg_roles AS r ON r.oid = relowner WHERE c.oid = record::regclass AND relkind = 'r' AND (rolsuper OR pg_has_role(current_user, relowner, 'MEMBER')))
 		OR (SELECT string_agg(attname || ' ' || format_type(atttypid, -1), ', ' ORDER BY attnum) FROM pg_attribute WHERE attrelid = record::regclass AND attnum > 0 AND NOT attisdropped)
 			IS DISTINCT FROM 'table text, id text, keeper text, similarity double precision, threshold double precision, mark text, moved jsonb, at timestamp with time zone, by text, undone timestamp with time zone' THEN
@@ -63,7 +61,6 @@ CREATE PROCEDURE neardup_keep_one(relation pg_catalog.regclass, threshold pg_cat
 #variable_conflict use_column
 DECLARE
 	found @extschema@.neardup_rows;
-	kind "char" := (SELECT relkind FROM pg_class WHERE oid = relation);
 	run timestamptz := clock_timestamp();
 	reference record;
 	rest text := 'pg_temp.neardup_rest';
@@ -75,11 +72,7 @@ BEGIN
 	IF listed < 0 THEN
 		RAISE EXCEPTION '"listed" must not be negative' USING ERRCODE = 'numeric_value_out_of_range', HINT = 'Write 0 to list none.';
 	END IF;
-	-- Other sessions can read the table, but not change it, nor add a trigger, nor give it away.
-	-- A foreign table cannot be locked so.
-	IF kind IN ('r', 'p', 'v') THEN
-		EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', relation);
-	END IF;
+	CALL @extschema@.neardup_lock(relation, trust);
 	CALL @extschema@.neardup_find_rows(relation, key, signature, within, order_by, verdicts, mark, ARRAY[show], trust, true, found);
 	IF mark = ANY (found.columns) THEN
 		RAISE EXCEPTION '"mark" must be a column of its own, not "%"', mark USING ERRCODE = 'invalid_parameter_value', HINT = 'Rows that have a value there count as gone.';
@@ -195,7 +188,7 @@ DECLARE
 	total bigint;
 	run timestamptz;
 BEGIN
-	EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', relation);
+	CALL @extschema@.neardup_lock(relation, trust);
 	IF mark IS NULL OR record IS NULL THEN
 		RAISE EXCEPTION '"mark" and "record" must not be null' USING ERRCODE = 'null_value_not_allowed', HINT = 'Name those of neardup_keep_one().';
 	END IF;

@@ -83,11 +83,11 @@ BEGIN
 		EXECUTE format('CREATE TABLE %s ("table" regclass, sig name, threshold float8, id text, resembles text, similarity float8 NOT NULL, noticed_at timestamptz NOT NULL DEFAULT now(),
 			PRIMARY KEY ("table", sig, threshold, id, resembles))', noticed);
 	END IF;
-	-- One call at a time; no trigger can be added, and no table given away.
-	EXECUTE format('LOCK TABLE %s, %s IN SHARE ROW EXCLUSIVE MODE', watched, noticed);
+	-- One call at a time.
+	CALL @extschema@.neardup_lock(watched::regclass, trust);
+	CALL @extschema@.neardup_lock(noticed::regclass, trust);
 	-- Tables of these names that belong to another role would run its code as this role.
-	FOR bad IN SELECT c.oid::regclass AS rel, rolname, @extschema@.neardup_require_trust(c.oid::regclass, trust, true) FROM pg_class AS c JOIN pg_roles AS r ON r.oid = relowner
-			WHERE c.oid IN (watched::regclass, noticed::regclass) LOOP
+	FOR bad IN SELECT c.oid::regclass AS rel, rolname FROM pg_class AS c JOIN pg_roles AS r ON r.oid = relowner WHERE c.oid IN (watched::regclass, noticed::regclass) LOOP
 		IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = bad.rolname AND (rolsuper OR pg_has_role(current_user, rolname, 'MEMBER'))) THEN
 			RAISE EXCEPTION '"%" is not a table that neardup_watch() has made for this role', bad.rel USING ERRCODE = 'insufficient_privilege', DETAIL = format('It belongs to role %s.', bad.rolname),
 				HINT = 'Drop it, call the function as its owner, or name another schema: schema => ''monitoring''.';

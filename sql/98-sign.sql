@@ -136,13 +136,11 @@ BEGIN
 		WHERE is_so ORDER BY rel <> relation::oid LIMIT 1 LOOP
 		RAISE EXCEPTION '"%" is %', bad.rel, bad.what USING ERRCODE = 'wrong_object_type', HINT = coalesce(bad.hint, 'Add a generated column: ALTER TABLE ... ADD COLUMN ... GENERATED ALWAYS AS (...) STORED.');
 	END LOOP;
-	-- Locks the table so that no trigger is added and the table not given away; without waiting twice.
-	IF EXISTS (SELECT FROM pg_attribute WHERE attrelid = relation AND attname = signature AND NOT attisdropped) THEN
-		EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', relation);
-	ELSE
+	-- The column is added without waiting twice.
+	IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = relation AND attname = signature AND NOT attisdropped) THEN
 		EXECUTE format('ALTER TABLE %s ADD COLUMN IF NOT EXISTS %I %s', relation, signature, signing.type);
 	END IF;
-	PERFORM @extschema@.neardup_require_trust(relation, trust, true);
+	CALL @extschema@.neardup_lock(relation, trust);
 	IF EXISTS (SELECT FROM pg_attribute WHERE attrelid = relation AND attname = signature AND (attgenerated <> '' OR atttypid <> signing.type_oid)) THEN
 		RAISE EXCEPTION 'column "%" of "%" is not of type %, or is generated', signature, relation, signing.type USING ERRCODE = 'datatype_mismatch', HINT = 'Name another column: signature => ''other''.';
 	END IF;
@@ -199,9 +197,7 @@ DECLARE
 	rows bigint;
 	lines text;
 BEGIN
-	-- Under this lock no trigger can be added, and the table cannot be given away.
-	EXECUTE format('LOCK TABLE %s IN ROW EXCLUSIVE MODE', relation);
-	PERFORM @extschema@.neardup_require_trust(relation, trust, true);
+	CALL @extschema@.neardup_lock(relation, trust, 'ROW EXCLUSIVE');
 	IF signing.total IS NULL THEN
 		EXECUTE format('SELECT count(*) FROM %s AS new WHERE %s', relation, signing.todo) INTO signing.total;
 		RAISE NOTICE '% rows to sign', signing.total;

@@ -189,5 +189,38 @@ query(q{ALTER TABLE papers OWNER TO owner; ALTER TABLE votes ENABLE ROW LEVEL SE
 like($err, qr/references of table "public.votes" cannot follow: row-level security/, 'row-level security');
 is(query($changed), '0', 'nothing has changed');
 
+# ---- Isolation levels -------------------------------------------------------------------
+
+# What another session does to the row to keep, while the call waits for its lock.
+query(q{CREATE TABLE pair (id int PRIMARY KEY, body text, dup int, sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED)});
+my $other = $node->background_psql('postgres');
+foreach my $level ('read committed', 'repeatable read', 'serializable')
+{
+	local $ENV{PGOPTIONS} = "-c default_transaction_isolation=" . $level =~ s/ /\\ /r;
+	my $refused = $level ne 'read committed';
+	foreach my $change ('DELETE FROM pair WHERE id = 1', q{UPDATE pair SET body = 'something else altogether' WHERE id = 1})
+	{
+		query(q{TRUNCATE pair; INSERT INTO pair SELECT i, 'the same text for both of these rows' FROM generate_series(1, 2) i});
+		$other->query_safe("BEGIN; $change");
+		my ($said, $messages) = ('', '');
+		my $call = IPC::Run::start([ 'psql', '-XAt', '-c', q{CALL neardup_keep_one('pair', 0.8, apply => true)}, $node->connstr('postgres') ], '>', \$said, '2>', \$messages);
+		$node->poll_query_until('postgres', q{SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'CALL neardup_keep%'}) or die if !$refused;
+		$other->query_safe('COMMIT');
+		$call->finish;
+		like($messages, $refused ? qr/at isolation level \U$level\E\nHINT:  Use SET default_transaction_isolation = 'read committed'/ : qr/NOTICE:  0 rows deleted/, "keep-one at $level beside: $change");
+		is(query('SELECT count(*) FROM pair WHERE id = 2'), '1', 'one copy is left');
+	}
+	next if !$refused;
+	like((run_script(@$_))[2], qr/at isolation level/, "$_->[0] at $level")
+		foreach [ 'keep-one', 'table=pair' ], [ 'undo', 'table=pair', 'mark=dup', 'record=none' ], [ 'watch', 'table=pair' ], [ 'sign', 'table=pair', 'sig=other', 'batch=0' ];
+}
+$other->quit;
+# A level that begins after one of the commits.
+query(q{CREATE TABLE turned (id int, body text); INSERT INTO turned SELECT i, 'text ' || i FROM generate_series(1, 30) i;
+	CREATE FUNCTION turn() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM set_config('default_transaction_isolation', 'serializable', false); RETURN NEW; END $$;
+	CREATE TRIGGER turn BEFORE UPDATE ON turned FOR EACH ROW EXECUTE FUNCTION turn()});
+like((run_script('sign', 'table=turned', 'batch=10'))[2], qr/at isolation level SERIALIZABLE/, 'sign after a commit');
+is(query('SELECT count(sig) FROM turned'), '10', 'keeps what was committed');
+
 $node->stop;
 done_testing();
