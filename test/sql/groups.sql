@@ -366,6 +366,11 @@ BEGIN;
 TRUNCATE parted_1;
 SELECT problem, row_key FROM neardup_guard_violations('parted');
 -- Nobody joins a group that nobody leads, and no stranger gets its members.
+SAVEPOINT moved;
+INSERT INTO parted (tenant, id, body) VALUES (10, 9, words(20));
+UPDATE parted SET tenant = 9 WHERE tenant = 10 RETURNING id, same_as;
+SELECT tenant, same_as, array_agg(id ORDER BY id) FROM parted WHERE tenant = 9 GROUP BY 1, 2 ORDER BY 1, 2;
+ROLLBACK TO moved;
 INSERT INTO parted (tenant, id, body) VALUES (9, 20, words(3, 5)), (9, 9, words(20)) RETURNING id, same_as;
 SELECT tenant, same_as, array_agg(id ORDER BY id) FROM parted WHERE tenant = 9 GROUP BY 1, 2 ORDER BY 1, 2;
 SELECT neardup_guard('parted', name => 'parted_sig_group');

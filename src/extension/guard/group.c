@@ -421,6 +421,18 @@ follow_old(GuardCheck *check, TupleTableSlot *old, TupleTableSlot *new)
 	guard_hand_on(check, key_of(check, old), InvalidCommandId);
 }
 
+/* Returns whether both versions of a row are in one group of one scope. */
+static bool
+is_same_group(const GuardCheck *check, TupleTableSlot *old, TupleTableSlot *new)
+{
+	bool same = guard_is_kept(&check->place->group, old, new);
+
+	for (int i = 0; i < check->rule->withins; i++)
+		same &= check->rule->within[i].span != NULL ||
+			guard_is_kept(&check->place->within[i], old, new);
+	return same;
+}
+
 /* Places rows again after a row was stored or deleted. */
 void
 guard_follow_row(GuardCheck *check)
@@ -429,7 +441,7 @@ guard_follow_row(GuardCheck *check)
 	const GuardPlace *place = check->place;
 	TupleTableSlot *old = TRIGGER_FIRED_BY_INSERT(event) ? NULL : check->data->tg_trigslot;
 	TupleTableSlot *new = TRIGGER_FIRED_BY_DELETE(event) ? NULL : check->row;
-	bool moved = old == NULL || new == NULL || !guard_is_kept(&place->group, old, new);
+	bool moved = old == NULL || new == NULL || !is_same_group(check, old, new);
 
 	if (old != NULL && guard_leads(place, old))
 		follow_old(check, old, new);
