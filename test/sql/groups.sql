@@ -609,6 +609,36 @@ SELECT neardup_guard('plain', name => 'plain_sig_group');
 CREATE TRIGGER odd BEFORE DELETE ON plain FOR EACH ROW EXECUTE FUNCTION neardup_guard_row('signature=sig', 'threshold=0.9', 'action=group', 'record_in=g');
 DELETE FROM plain;
 
+-- ---- Generated columns, which are computed after a row is placed or skipped ----
+CREATE TABLE made (id int PRIMARY KEY, tenant text, scope text GENERATED ALWAYS AS (lower(tenant)) STORED, state text, wanted boolean GENERATED ALWAYS AS (state <> 'draft') STORED,
+	body text, plain text GENERATED ALWAYS AS (lower(body)) STORED, sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED, same_as int);
+SELECT neardup_guard('made', 'sig', 0.9, 'group', within => 'scope', condition => 'wanted', record_in => 'same_as');
+INSERT INTO made (id, tenant, state, body) VALUES (1, 'A', 'sent', words(1)), (2, 'a', 'sent', words(1, 1)), (3, 'b', 'sent', words(1, 2)), (4, 'a', 'draft', words(1, 3));
+UPDATE made SET tenant = 'B' WHERE id = 2;
+UPDATE made SET state = 'sent' WHERE id = 4;
+SELECT id, same_as FROM made ORDER BY id;
+SELECT * FROM neardup_guard_violations('made');
+SELECT neardup_guard('made', action => 'none', name => 'made_sig_group');
+TRUNCATE made;
+SELECT neardup_guard('made', 'to_minhash(plain)', 0.9, 'skip', within => 'scope', condition => 'wanted');
+INSERT INTO made (id, tenant, state, body) VALUES (1, 'A', 'sent', words(1)), (2, 'a', 'sent', words(1, 1)), (3, 'b', 'sent', words(1, 2)), (4, 'a', 'draft', words(1, 3));
+SELECT id FROM made ORDER BY id;
+DROP TABLE made;
+DO $$
+BEGIN
+	-- PostgreSQL 18 and later have columns that are not stored.
+	IF current_setting('server_version_num')::int < 180000 THEN
+		RETURN;
+	END IF;
+	EXECUTE 'CREATE TABLE shown (id int PRIMARY KEY, tenant text, scope text GENERATED ALWAYS AS (lower(tenant)) VIRTUAL, sig minhash)';
+	BEGIN
+		PERFORM neardup_guard('shown', 'sig', 0.9, within => 'scope');
+		RAISE EXCEPTION 'the guard would compare no rows';
+	EXCEPTION WHEN feature_not_supported THEN
+		DROP TABLE shown;
+	END;
+END $$;
+
 SET client_min_messages = error;
 DROP SCHEMA groups CASCADE;
 DROP ROLE regress_neardup_seller;

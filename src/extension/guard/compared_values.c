@@ -5,6 +5,7 @@
 
 #include "access/sysattr.h"
 #include "executor/executor.h"
+#include "optimizer/optimizer.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
@@ -136,39 +137,60 @@ guard_holds(GuardCheck *check, const List *condition, TupleTableSlot *row)
 
 /* ---- The new row --------------------------------------------------------------------- */
 
-/* Returns whether all columns that the signature is made of are as they were. */
+/* Returns whether an update leaves all columns that an expression is made of as they were. */
 static bool
-are_sources_kept(const GuardCheck *check)
+are_sources_kept(const GuardCheck *check, TupleTableSlot *row, const Expr *expression)
 {
+	Bitmapset *sources = NULL;
 	int member = -1;
 
 	if (!TRIGGER_FIRED_BY_UPDATE(check->data->tg_event))
 		return false;
-	while ((member = bms_next_member(check->place->sources, member)) >= 0)
+	pull_varattnos((Node *) expression, 1, &sources);
+	while ((member = bms_next_member(sources, member)) >= 0)
 	{
-		GuardColumn column = guard_column(check->row->tts_tupleDescriptor,
+		GuardColumn column = guard_column(row->tts_tupleDescriptor,
 										  member + FirstLowInvalidHeapAttributeNumber);
 
-		if (!guard_is_kept(&column, check->data->tg_trigslot, check->row))
+		if (!guard_is_kept(&column, check->data->tg_trigslot, row))
 			return false;
 	}
 	return true;
 }
 
 /*
- * Returns the signature of a row.  A generated column of the new row is computed only after all
- * BEFORE triggers; before that it is computed here, as it will be then.
+ * Returns the new row as it will be stored.  Generated columns are computed only after all BEFORE
+ * triggers; before that, those that options name are computed here.
  */
-static NullableDatum
-signature_of(GuardCheck *check, TupleTableSlot *row)
+TupleTableSlot *
+guard_as_stored(GuardCheck *check, TupleTableSlot *row)
 {
-	const GuardPlace *place = check->place;
+	TupleTableSlot *stored;
+	ListCell *cell;
 
-	if (row != check->row || check->stored || place->generation == NULL)
-		return guard_value(check, place->signature, row);
-	if (are_sources_kept(check))
-		return guard_value(check, place->signature, check->data->tg_trigslot);
-	return guard_value(check, (Expr *) place->generation, row);
+	if (check->stored || check->place->generated == NIL)
+		return row;
+	stored = MakeSingleTupleTableSlot(CreateTupleDescCopy(row->tts_tupleDescriptor), &TTSOpsVirtual);
+	slot_getallattrs(row);
+	memcpy(stored->tts_values, row->tts_values, row->tts_nvalid * sizeof(Datum));
+	memcpy(stored->tts_isnull, row->tts_isnull, row->tts_nvalid * sizeof(bool));
+	foreach (cell, check->place->generated)
+	{
+		const TargetEntry *column = lfirst(cell);
+		Datum *value = &stored->tts_values[column->resno - 1];
+		bool *is_null = &stored->tts_isnull[column->resno - 1];
+		NullableDatum made;
+
+		if (are_sources_kept(check, row, column->expr))
+		{
+			*value = slot_getattr(check->data->tg_trigslot, column->resno, is_null);
+			continue;
+		}
+		made = guard_value(check, column->expr, row);
+		*value = made.value;
+		*is_null = made.isnull;
+	}
+	return ExecStoreVirtualTuple(stored);
 }
 
 /*
@@ -194,7 +216,7 @@ read_values(GuardCheck *check, TupleTableSlot *row, GuardValues *values)
 	}
 	if (!guard_holds(check, place->condition, row))
 		return false;
-	value = signature_of(check, row);
+	value = guard_value(check, place->signature, row);
 	values->signature = value.value;
 	return !value.isnull;
 }

@@ -124,7 +124,7 @@ typedef struct GuardPlace
 	AttrNumber unless;   /* a boolean column, or InvalidAttrNumber */
 	GuardColumn *within; /* the columns of the option within */
 	int *key;            /* the index's column for each of `within`; 0: none */
-	Node *generation;    /* the expression of a generated column that is the signature, or NULL */
+	List *generated;     /* the generated columns that options name: TargetEntry nodes */
 	Bitmapset *sources;  /* columns that the signature is made of, from FirstLowInvalid... on */
 
 	/* Of a guard that groups rows. */
@@ -252,6 +252,7 @@ extern Datum guard_copy(const GuardColumn *column, Datum value);
 extern bool guard_is_true(TupleTableSlot *row, AttrNumber column);
 extern NullableDatum guard_value(GuardCheck *check, Expr *expression, TupleTableSlot *row);
 extern bool guard_holds(GuardCheck *check, const List *condition, TupleTableSlot *row);
+extern TupleTableSlot *guard_as_stored(GuardCheck *check, TupleTableSlot *row);
 extern bool guard_begin_search(GuardCheck *check);
 extern bool guard_has_values(const GuardCheck *check, const GuardValues *values);
 extern bool guard_compares_alike(GuardCheck *check, TupleTableSlot *old);

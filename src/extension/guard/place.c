@@ -13,6 +13,7 @@
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "parser/parse_coerce.h"
@@ -434,9 +435,43 @@ find_signature(const GuardRule *rule, GuardPlace *place, Relation table)
 	get_typlenbyval(exprType((Node *) place->signature), &place->value.length,
 					&place->value.by_value);
 	if (column > 0 && TupleDescAttr(row_type, column - 1)->attgenerated)
-		place->generation = build_column_default(table, column);
-	pull_varattnos(place->generation != NULL ? place->generation : (Node *) place->signature, 1,
-				   &place->sources);
+		pull_varattnos(build_column_default(table, column), 1, &place->sources);
+	else
+		pull_varattnos((Node *) place->signature, 1, &place->sources);
+}
+
+/* Finds the generated columns among those that options name. */
+static void
+find_generated(const GuardRule *rule, GuardPlace *place, Relation table)
+{
+	Bitmapset *columns = NULL;
+	int member = -1;
+
+	pull_varattnos((Node *) place->signature, 1, &columns);
+	pull_varattnos((Node *) place->condition, 1, &columns);
+	for (int i = 0; i < rule->withins; i++)
+		columns =
+			bms_add_member(columns, place->within[i].number - FirstLowInvalidHeapAttributeNumber);
+	columns = bms_add_member(columns, place->unless - FirstLowInvalidHeapAttributeNumber);
+	while ((member = bms_next_member(columns, member)) >= 0)
+	{
+		AttrNumber number = member + FirstLowInvalidHeapAttributeNumber;
+		const FormData_pg_attribute *column =
+			number > 0 ? TupleDescAttr(RelationGetDescr(table), number - 1) : NULL;
+
+		if (column == NULL || column->attgenerated == '\0')
+			continue;
+		if (column->attgenerated != ATTRIBUTE_GENERATED_STORED)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("guard \"%s\" cannot read column \"%s\", which is not stored", rule->name,
+							NameStr(column->attname)),
+					 errhint("Make it STORED, or name the columns that it is made of.")));
+		place->generated =
+			lappend(place->generated,
+					makeTargetEntry((Expr *) build_column_default(table, number), number, NULL,
+									false));
+	}
 }
 
 /* Raises an error unless a column or the signature of the other table has the type of the guarded one. */
@@ -498,6 +533,7 @@ find_all(const GuardRule *rule, GuardPlace *place, Relation table)
 		place->unless = get_attnum(RelationGetRelid(table), rule->unless.column);
 	if (place->unless > 0 && get_atttype(RelationGetRelid(table), place->unless) != BOOLOID)
 		place->unless = InvalidAttrNumber;
+	find_generated(rule, place, table);
 	find_index(rule, place, table);
 }
 

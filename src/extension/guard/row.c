@@ -201,7 +201,9 @@ guard_row(GuardCheck *check)
 	guard_check_search(check->rule);
 	check->place = guard_place(check->rule, data->tg_relation);
 	check->stored = TRIGGER_FIRED_AFTER(data->tg_event);
-	check->row = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newslot : data->tg_trigslot;
+	check->row = guard_as_stored(check,
+								 TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newslot :
+																		   data->tg_trigslot);
 	if (check->rule->action == ACTION_GROUP && check->stored)
 		guard_follow_row(check);
 	else if (check->rule->action == ACTION_GROUP)
