@@ -49,14 +49,13 @@ sub alone
 	$client->sql("SELECT pg_advisory_unlock(77, $table->{number})");
 }
 
-# Returns a table's neardup indexes, with those of partitions.
+# Returns a table's neardup indexes, or all that are invalid, with those of partitions.
 sub indexes
 {
 	my ($client, $table, $invalid) = @_;
-	my $valid = $invalid ? 'NOT' : '';
+	my $which = $invalid ? 'NOT indisvalid' : q{indisvalid AND relam = (SELECT oid FROM pg_am WHERE amname = 'neardup')};
 
-	return split /\n/, $client->sql("SELECT indexrelid::regclass FROM pg_index JOIN pg_class ON oid = indexrelid "
-			. "WHERE $valid indisvalid AND relkind = 'i' AND relam = (SELECT oid FROM pg_am WHERE amname = 'neardup') "
+	return split /\n/, $client->sql("SELECT indexrelid::regclass FROM pg_index JOIN pg_class ON oid = indexrelid WHERE $which AND relkind = 'i' "
 			. "AND indrelid IN (SELECT '$table->{name}'::regclass UNION SELECT relid FROM pg_partition_tree('$table->{name}')) ORDER BY 1");
 }
 
@@ -67,6 +66,16 @@ sub an_index
 
 	$client->fail("table $table->{name} has no index") if !@indexes;
 	return $indexes[ int rand @indexes ];
+}
+
+# Builds a neardup index by a statement, and then the B-tree on the same rows again: answers of standbys are compared
+# with it (Ask::control_lacks).
+sub build
+{
+	my ($client, $table, $statement, $how) = @_;
+
+	$client->sql($statement);
+	$client->sql("REINDEX INDEX $how $table->{name}_id") if !$table->{persistence};
 }
 
 # ---- Outside of transactions ---------------------------------------------------
@@ -119,7 +128,7 @@ sub reindex
 		$client, $table,
 		sub {
 			my $index = an_index($client, $table);
-			$client->sql(rand() < 0.7 ? "REINDEX INDEX $index" : "REINDEX TABLE $table->{name}");
+			build($client, $table, rand() < 0.7 ? "REINDEX INDEX $index" : "REINDEX TABLE $table->{name}", '');
 		});
 	Ask::one($client, $table);
 }
@@ -134,7 +143,7 @@ sub reindex_concurrently
 		sub {
 			drop_invalid($client, $table);
 			my $index = an_index($client, $table);
-			$client->sql("REINDEX INDEX CONCURRENTLY $index");
+			build($client, $table, "REINDEX INDEX CONCURRENTLY $index", 'CONCURRENTLY');
 		});
 	Ask::one($client, $table);
 }
@@ -160,7 +169,7 @@ sub create_concurrently
 			drop_invalid($client, $table);
 			if ($client->sql("SELECT to_regclass('$table->{name}_x') IS NULL") eq 't')
 			{
-				$client->sql(Kinds::index_sql($table, "$table->{name}_x", $how, rand() < 0.3 ? 'groups = ' . (4 + int rand 30) : undef));
+				build($client, $table, Kinds::index_sql($table, "$table->{name}_x", $how, rand() < 0.3 ? 'groups = ' . (4 + int rand 30) : undef), $how);
 			}
 			else
 			{

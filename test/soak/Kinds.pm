@@ -76,13 +76,13 @@ sub create
 		push @sql, "CREATE TABLE ${name}_$_ PARTITION OF $name FOR VALUES IN ($_)" foreach 0 .. 2;
 		push @sql, "CREATE TABLE ${name}_rest PARTITION OF $name DEFAULT";
 	}
-	push @sql, "CREATE INDEX ${name}_id ON $name (id)";
+	push @sql, ($table->{guarded} // '') eq 'group' ? "ALTER TABLE $name ADD CONSTRAINT ${name}_id PRIMARY KEY (id), ADD same_as bigint" : "CREATE INDEX ${name}_id ON $name (id)";
 	push @sql, index_sql($table);
 	push @sql, "ALTER TABLE $name ADD CONSTRAINT ${name}_near EXCLUDE USING neardup (near(v, " . ball_sql($table) . ') WITH &&)'
 		if ($table->{guarded} // '') eq 'constraint';
 	push @sql, "CREATE CONSTRAINT TRIGGER ${name}_near AFTER INSERT OR UPDATE ON $name FOR EACH ROW EXECUTE FUNCTION neardup_guard_row('signature=v', 'threshold=$table->{threshold}')"
 		if ($table->{guarded} // '') eq 'trigger';
-	push @sql, "ALTER TABLE $name ADD PRIMARY KEY (id), ADD same_as bigint", "SELECT neardup_guard('$name', 'v', $table->{threshold}, 'group', record_in => 'same_as')"
+	push @sql, "SELECT neardup_guard('$name', 'v', $table->{threshold}, 'group', record_in => 'same_as')"
 		if ($table->{guarded} // '') eq 'group';
 	return @sql;
 }
