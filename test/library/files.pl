@@ -368,34 +368,55 @@ sub random_line
 
 sub words_of { return map { lc } shift =~ /[a-z]+|é|É|海/gi }
 
-# Returns the texts that stay of some, or undef for those that go, as a program of a few lines does it.
+# What ends a line, more often a line feed.
+my @line_ends = (("\n") x 5, "\r", "\r\n", "\x{2028}", "\x{2029}");
+
+sub random_text { return join '', map { random_line() . ($_ > 1 ? $line_ends[ rand @line_ends ] : '') } reverse 1 .. int rand 9 }
+
+# Returns the texts that stay of some, or undef for those that go, as a program of a few lines does it, and what goes: text,
+# line, why.  %$others has the lines of --against.
 sub expected
 {
-	my ($least, @texts) = @_;
-	my (%seen, @kept);
+	my ($least, $others, @texts) = @_;
+	my (%seen, @kept, @gone);
 
-	for my $text (@texts)
+	for my $i (0 .. $#texts)
 	{
-		my @lines = split /\n/, $text, -1;
-		my @stay = grep { my @w = words_of($_); @w < $least || !$seen{"@w"}++ } @lines;
+		my @parts = split /(\r\n|[\r\n\x{2028}\x{2029}])/, $texts[$i], -1;
+		my @lines = @parts[ grep { $_ % 2 == 0 } 0 .. $#parts ];
+		my @why = map { my @w = words_of($_); @w < $least ? '' : $others->{"@w"} ? 'against' : $seen{"@w"}++ ? 'duplicate' : '' } @lines;
+		my $text;
 
-		push @kept, (@stay < @lines && !grep { words_of($_) } @stay) ? undef : join("\n", @stay);
+		@why = map { $_ || 'empty' } @why if grep({ $_ } @why) && !grep { !$why[$_] && words_of($lines[$_]) } 0 .. $#lines;
+		$text = ($text // '') . (defined $text ? $parts[ 2 * $_ - 1 ] : '') . $lines[$_] for grep { !$why[$_] } 0 .. $#lines;
+		push @kept, @lines ? $text : '';
+		push @gone, map { [ $i, $_ + 1, $why[$_], $lines[$_] ] } grep { $why[$_] } 0 .. $#lines;
 	}
-	return @kept;
+	return (\@kept, \@gone);
 }
 
 # Writes a string of JSON, with escapes at random.
 sub json_string
 {
-	my %named = ("\n" => [ '\n', '\u000a', '\u000A' ], '"' => ['\"'], '\\' => [ '\\\\', '\u005c' ], "\t" => ['\t']);
+	my %named = ("\n" => [ '\n', '\u000a', '\u000A' ], "\r" => [ '\r', '\u000d', '\u000D' ], '"' => ['\"'], '\\' => [ '\\\\', '\u005c' ], "\t" => ['\t']);
 
 	return '"' . join('', map { my $c = $named{$_}; $c ? $c->[ rand @$c ] : rand() < 0.1 ? sprintf '\u%04x', ord : $_ } split //, shift) . '"';
 }
 
+# Compares a report of lines with what it should be; JSON's escapes are those of COPY.
+sub same_report
+{
+	my ($report, @gone) = @_;
+	my @rows = map { [ split /\t/, $_, -1 ] } split /\n/, $report;
+
+	is_deeply([ map { [ @$_[ 0 .. 2 ], $json->decode("[\"$_->[3]\"]")->[0] ] } @rows ], \@gone, 'the report');
+}
+
 for my $least (1, 2, 3)
 {
-	my @texts = map { join "\n", map { random_line() } 1 .. int rand 9 } 1 .. 400;
-	my @kept = expected($least, @texts);
+	my @texts = map { random_text() } 1 .. 400;
+	my ($kept, $gone) = expected($least, {}, @texts);
+	my @kept = @$kept;
 	my @stay = grep { defined $kept[$_] } 0 .. $#texts;
 	my $rows = sub { my ($escape) = @_; return map { Encode::encode('UTF-8', "$_\t" . $escape->($texts[$_]) . "\n") } 0 .. $#texts };
 
@@ -403,6 +424,19 @@ for my $least (1, 2, 3)
 	my @got = map { $json->decode($_) } split /\n/, run("\$N dedupe --unit line --min-words $least -j 3 l.jsonl");
 	is_deeply([ map { $_->{n} } @got ], \@stay, "records that keep a word, of lines of $least words");
 	is_deeply([ map { $_->{text} } @got ], [ @kept[@stay] ], 'have what stays');
+	my %changed = map { $_->[0] => 1 } @$gone;
+	my $lost = grep { $_->[2] ne 'empty' } @$gone;
+	my $lines = 0;
+	$lines += () = /\r\n|[\r\n\x{2028}\x{2029}]|\z/g for @texts;
+	is(slurp('error'), "neardup: lines that went: $lost of $lines; records that lost some: " . keys(%changed) . " of 400; records that kept no word, and went: " . (400 - @stay) . "\n", 'and the counts');
+	run("\$N dedupe --unit line --min-words $least --report r l.jsonl");
+	same_report(slurp('r'), map { my ($i, @rest) = @$_; [ $i + 1, @rest ] } @$gone);
+	my %others = map { join(' ', words_of($_)) => 1 } @words[ 0 .. 3 ], 'about us', 'us contact';
+	file('others.jsonl', map { qq({"n": 0, "text": "$_"}\n) } sort keys %others);
+	delete @others{ grep { split(/ /, $_) < $least } keys %others };
+	($kept, $gone) = expected($least, \%others, @texts);
+	is_deeply([ map { $json->decode($_)->{text} } split /\n/, run("\$N dedupe --unit line --min-words $least --against others.jsonl --id n --report r l.jsonl") ], [ grep { defined } @$kept ], 'with --against');
+	same_report(slurp('r'), @$gone);
 	is(run("\$N dedupe --unit line --min-words 100 l.jsonl"), slurp('l.jsonl'), 'records are as they were otherwise');
 	run("rm -rf lines; gzip -fk l.jsonl; \$N dedupe --unit line --min-words $least --output lines l.jsonl.gz");
 	is(run('gzip -dc lines/l.jsonl.gz'), run("\$N dedupe --unit line --min-words $least l.jsonl"), 'in a file');
@@ -411,7 +445,7 @@ for my $least (1, 2, 3)
 	my $csv = Encode::decode('UTF-8', run("\$N dedupe --unit line --min-words $least l.csv"));
 	is($csv, "n,text\n" . join('', map { "$_,\"" . $kept[$_] =~ s/"/""/gr . "\"\n" } @stay), 'CSV');
 
-	my $copy = sub { return shift =~ s/([\\\n\t])/{ "\\" => "\\\\", "\n" => "\\n", "\t" => "\\t" }->{$1}/ger };
+	my $copy = sub { return shift =~ s/([\\\n\t\r])/{ "\\" => "\\\\", "\n" => "\\n", "\t" => "\\t", "\r" => "\\r" }->{$1}/ger };
 	file('l.tsv', "n\ttext\n", $rows->($copy));
 	is(Encode::decode('UTF-8', run("\$N dedupe --unit line --min-words $least l.tsv")), "n\ttext\n" . join('', map { "$_\t" . $copy->($kept[$_]) . "\n" } @stay), 'TSV');
 
@@ -421,11 +455,22 @@ for my $least (1, 2, 3)
 }
 file('l1.jsonl', qq({"text": "Menu"}\n{"text": "one\\nMENU!\\ntwo"}\n));
 file('l2.jsonl', qq({"text": "Two\\nthree"}\n{"text": "one"}\n{"text": 5}\n{"x": 1}\n{"text": ""}\n{"text": "\\n--"}\n));
-is(run('$N dedupe --unit line l1.jsonl l2.jsonl'), qq({"text": "Menu"}\n{"text": "one\\ntwo"}\n{"text": "three"}\n{"text": 5}\n{"x": 1}\n{"text": ""}\n{"text": "\\n--"}\n), 'lines of all files');
-is(run('$N dedupe --unit line --against l1.jsonl l2.jsonl | head -1'), qq({"text": "three"}\n), 'lines of --against go');
-is(run('(echo 5; cat l1.jsonl; echo 6) | $N dedupe --unit line --skip-errors'), run('$N dedupe --unit line l1.jsonl'), 'with records left out');
+is(run('$N dedupe --unit line --min-words 1 l1.jsonl l2.jsonl'), qq({"text": "Menu"}\n{"text": "one\\ntwo"}\n{"text": "three"}\n{"text": 5}\n{"x": 1}\n{"text": ""}\n{"text": "\\n--"}\n), 'lines of all files');
+is(run('$N dedupe --unit line --min-words 1 --against l1.jsonl l2.jsonl | head -1'), qq({"text": "three"}\n), 'lines of --against go');
+is(run('(echo 5; cat l1.jsonl; echo 6) | $N dedupe --unit line --min-words 1 --skip-errors'), run('$N dedupe --unit line --min-words 1 l1.jsonl'), 'with records left out');
 is(run('$N dedupe --unit record l2.jsonl'), run('$N dedupe l2.jsonl'), 'records are the default');
-fails("\$N dedupe --unit line $_ l1.jsonl", 1, qr/--[a-z]+ is for whole records, not for --unit line/) for '-t 0.5', '--report r', '--best n', '--shingles', '--drop all', '--scheme "word 1"';
+fails("\$N dedupe --unit line $_ l1.jsonl", 1, qr/--[a-z]+ is for whole records, not for --unit line/) for '-t 0.5', '--best n', '--shingles', '--drop all', '--scheme "word 1"';
+
+# Elements that end in a carriage return, and line feeds behind it, are lines of their own; a default of five words.
+file('ends.jsonl', qq({"m": ["x y\\r", "one", "\\r\\n", "x y\\r\\n\\rend"]}\n{"m": ["a\\rX y\\r\\nb", "\\u2028x Y\\u2029c", "x y\\n"]}\n));
+is(run(q($N dedupe --unit line --min-words 2 --field 'm[]' --report r ends.jsonl; cat r)), qq({"m": ["x y\\r", "one", "\\r\\n", "\\rend"]}\n{"m": ["a\\r\\nb", "\\u2029c", ""]}\n1\t6\tduplicate\tx y\n2\t2\tduplicate\tX y\n2\t5\tduplicate\tx Y\n2\t7\tduplicate\tx y\n), 'line ends');
+file('tabs.csv', "text\n\"a\tb c\\d e\"\n\"a\tb c\\d e\"\n");
+is(run(q($N dedupe --unit line --report r tabs.csv >kept; cat r)), "2\t1\tduplicate\ta\\tb c\\\\d e\n", 'CSV has no escapes');
+file('five.jsonl', map { qq({"text": "Yes.\\nof four words here\\nthis line has five words\\n$_"}\n) } 1, 2);
+is(run('$N dedupe --unit line --report r five.jsonl; cat r'), qq({"text": "Yes.\\nof four words here\\nthis line has five words\\n1"}\n{"text": "Yes.\\nof four words here\\n2"}\n2\t3\tduplicate\tthis line has five words\n), 'lines of fewer than five words stay');
+is(slurp('error'), "neardup: lines that went: 1 of 8; records that lost some: 1 of 2; records that kept no word, and went: 0\n", 'and are counted');
+run('$N dedupe --unit line --report nowhere/r five.jsonl', 2);
+run('$N dedupe --unit line --report r five.jsonl nowhere.jsonl', 2);
 
 # --mask: records that differ in what changes by itself, as they are written
 file('log.jsonl', join '', map { qq({"n": $_, "text": "07:3$_:00 db$_ opened the session 5f3a9c$_ for root and closed it"}\n) } 1 .. 3);
@@ -449,10 +494,10 @@ fails('$N dedupe --unit lines l1.jsonl', 1, qr/it is record\|line$/);
 # A distinct line takes about 10 bytes.
 file('most.py', "import resource, subprocess, sys\nprint(subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL).returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1000)\n");
 file('many.csv', "text\n", map { "line $_\n" } 1 .. 2000000);
-my ($code, $most) = split ' ', run('python3 most.py neardup dedupe --unit line -j 1 many.csv');
+my ($code, $most) = split ' ', run('python3 most.py neardup dedupe --unit line --min-words 1 -j 1 many.csv');
 is($code, 0, 'many lines');
 cmp_ok($most, '<', 70, 'megabytes are taken');
-run('$N dedupe --unit line -j 1 -m 15M many.csv >out3', 3);
+run('$N dedupe --unit line --min-words 1 -j 1 -m 15M many.csv >out3', 3);
 
 # ---- A terminal -----------------------------------------------------------------
 

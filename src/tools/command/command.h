@@ -408,7 +408,7 @@ extern void command_compare(void);
 extern void command_pairs(void);
 extern void command_clusters(void);
 extern void command_dedupe(void);
-extern void dedupe_lines(void);
+extern void dedupe_lines(FILE *report);
 extern void command_keepers(void);
 
 #endif

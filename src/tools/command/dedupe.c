@@ -577,29 +577,19 @@ dedupe_drop(neardup_session *session, FILE *report, RecordValues *corpus, Record
 						  clusters->similarity[i], reason);
 }
 
-/* neardup dedupe: writes the records that stay. */
-void
-command_dedupe(void)
+/* Writes the records that stay. */
+static void
+dedupe_records(FILE *report)
 {
 	neardup_session *session = new_session();
 	neardup_signer *signer = new_signer(session, kind_of_options());
-	FILE *report;
 	RecordKeepers taken = {NULL, NULL};
 	RecordKeepers clusters;
-	RecordValues *corpus;
-	RecordValues *against;
-	bool *goes;
+	RecordValues *corpus = read_corpus(session, signer, options.files, true, false);
+	RecordValues *against = read_against(session, signer);
+	bool *goes = resize(NULL, NULL, corpus->values.count + 1);
 	Kept kept;
 
-	if (options.unit == UNIT_LINE)
-	{
-		dedupe_lines();
-		return;
-	}
-	report = options.report != NULL ? output_open_report() : NULL;
-	corpus = read_corpus(session, signer, options.files, true, false);
-	against = read_against(session, signer);
-	goes = resize(NULL, NULL, corpus->values.count + 1);
 	memset(goes, 0, corpus->values.count);
 	if (against != NULL)
 	{
@@ -608,19 +598,30 @@ command_dedupe(void)
 	}
 	clusters = find_clusters(session, corpus, NULL, taken.keeper);
 	dedupe_drop(session, report, corpus, corpus, &clusters, "duplicate", goes);
-	if (!corpus->signatures)
-		files_mark(corpus->files, goes);
-	if (report != NULL && fclose(report) != 0)
-		fail(EXIT_INPUT, "could not write \"%s\": %s", options.report, strerror(errno));
 	if (corpus->signatures)
 	{
 		write_kept_signatures(corpus, goes);
 		return;
 	}
+	files_mark(corpus->files, goes);
 	spool_free(&corpus->out);
 	files_rewind(corpus->files);
 	kept = (Kept){goes, corpus->values.count, 0};
 	pipeline(corpus->files, gather_kept, write_kept, &kept);
 	if (kept.done < kept.count)
 		fail(EXIT_INPUT, "the files have changed since they were read first");
+}
+
+/* neardup dedupe: writes the records that stay, or their lines that do. */
+void
+command_dedupe(void)
+{
+	FILE *report = options.report != NULL ? output_open_report() : NULL;
+
+	if (options.unit == UNIT_LINE)
+		dedupe_lines(report);
+	else
+		dedupe_records(report);
+	if (report != NULL && fclose(report) != 0)
+		fail(EXIT_INPUT, "could not write \"%s\": %s", options.report, strerror(errno));
 }

@@ -223,7 +223,7 @@ static const Option known[] =
 	  "record, or line: lines that stood before, in any record, go; default: record", &options.unit,
 	  "dedupe"},
 	 {'W', "min-words", "NUMBER",
-	  "with --unit line: lines of fewer words stay; whole, from 1 to 1000000; default: 1",
+	  "with --unit line: lines of fewer words stay; whole, from 1 to 1000000; default: 5",
 	  &options.min_words, "dedupe", 1, 1e6},
 	 {'O', "output", "FOLDER",
 	  "writes a file for each file, of its name and compression, not to standard output",
@@ -379,7 +379,7 @@ check_options(const bool *given, const char *command)
 {
 	static const char of_records[] = "fIBbXOu";
 	static const char of_texts[] = "ifIsMSGLXY";
-	static const char of_values[] = "sMSGLtCUNbRAdc";
+	static const char of_values[] = "sMSGLtCUNbAdc";
 	const char *separator = options.separator;
 
 	if ((options.minhash != NULL) + (options.simhash != NULL) + options.shingles > 1)
@@ -440,7 +440,7 @@ read_options(int count, char **arguments)
 	options.share = neardup_defaults()->share;
 	options.join.threshold = neardup_defaults()->threshold;
 	options.jobs = fmin(fmax(sysconf(_SC_NPROCESSORS_ONLN), 1), JOBS_MAX);
-	options.min_words = 1;
+	options.min_words = 5;
 	while ((letter = getopt_long(count, arguments, SHORT_OPTIONS, long_options, NULL)) != -1)
 	{
 		const Option *option = option_of(letter);
