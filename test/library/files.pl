@@ -499,6 +499,93 @@ is($code, 0, 'many lines');
 cmp_ok($most, '<', 70, 'megabytes are taken');
 run('$N dedupe --unit line --min-words 1 -j 1 -m 15M many.csv >out3', 3);
 
+# ---- Certificates: a program of its own confirms what went ----
+
+my $verify = "$ENV{TESTDIR}/python/neardup/verify.py";
+SKIP:
+{
+	skip 'the Python package was not built', 1 unless -e $verify;
+	my @pool = (map({ "word$_" } 1 .. 30), 'Straße', 'İstanbul', '海', 'ไทย', "e\x{301}", "\x{1100}\x{1161}", '½', 'ﬁx');
+
+	# Texts, each third of which is an earlier one with few changes, or none.
+	sub random_texts
+	{
+		my @texts;
+
+		for my $i (0 .. 299)
+		{
+			my @w = $i % 3 == 2 ? split / /, $texts[ rand @texts ] : map { $pool[ rand @pool ] } 1 .. 5 + rand 40;
+
+			$w[ rand @w ] = $pool[ rand @pool ] if $i % 2;
+			push @texts, join ' ', @w;
+			$texts[-1] =~ s/ /\n/ if $i % 5 == 0;
+		}
+		return @texts, '', '';
+	}
+	my @texts = random_texts();
+	my $id = 0;
+	my $rows = join '', map { Encode::encode('UTF-8', qq({"id": "k) . $id++ . qq(", "score": ) . ($id * 7 % 11) . ', "text": ' . json_string($_) . "}\n") } @texts;
+
+	file('c.jsonl', $rows);
+	file('d.csv', "\xEF\xBB\xBFid,text\r\n", map { Encode::encode('UTF-8', "k$_,\"" . $texts[$_] =~ s/"/""/gr . "\"\r\n") } 0 .. $#texts);
+	file('d.tsv', "text\tid\n", map { Encode::encode('UTF-8', $texts[$_] =~ s/([\\\n\t])/{ "\\" => "\\\\", "\n" => "\\n", "\t" => "\\t" }->{$1}/ger . "\tk$_\n") } 0 .. $#texts);
+	file('held.jsonl', map { Encode::encode('UTF-8', qq({"id": "h$_", "score": 1, "text": ) . json_string($texts[$_]) . "}\n") } 3, 50, 100);
+	run('gzip -kf c.jsonl; sed "s/^/x/; 2,9d" c.jsonl | head -3 >broken; (cat broken; cat c.jsonl; head -c 20 c.jsonl) >broken.jsonl');
+	for my $case ('c.jsonl', 'c.jsonl -t 0.5 --id id', 'c.jsonl.gz --id id -s "word 1" -t 0.6', 'c.jsonl --id id -s "char 4"', 'd.csv --id id', 'd.tsv --id id -t 0.5', 'd.tsv', 'c.jsonl --id id --contained 0.7 -t 0.4', 'c.jsonl -t 0.5 --shingles --multiset',
+		'c.jsonl -t 0.7 --shingles --containment', 'c.jsonl --id id -t 0.5 --against held.jsonl', 'c.jsonl --id id -t 0.4 --contained 0.9 --against held.jsonl', 'c.jsonl --drop all', 'c.jsonl --unit line --min-words 2', 'd.csv --id id --unit line --min-words 3', 'd.tsv --unit line --min-words 1',
+		'c.jsonl --unit line --min-words 2 --against held.jsonl --id id', 'broken.jsonl --skip-errors', 'broken.jsonl --skip-errors --unit line', 'c.jsonl --mask digits -t 0.5', 'c.jsonl held.jsonl --id id')
+	{
+		my ($files, $options) = $case =~ /^(\S+(?: held\.jsonl)?)(.*)/;
+		run("\$N dedupe $options --report cert $files >went");
+		cmp_ok(run('wc -l <cert'), '>', 2, 'records go');
+		like(run('python3 ' . "$verify $files went cert" . ($options =~ s/--shingles//r)), qr/^\d+ records: \d+ in "went"/, "checked: $case");
+	}
+	run('$N dedupe -t 0.5 --decide signatures --report cert c.jsonl >went');
+	like(run("python3 $verify -t 0.5 c.jsonl went cert"), qr/; 0 similarities are those of the texts, (\d+) were not looked at, \1 of them estimated$/, 'an estimate is one');
+	run('$N dedupe -t 0.5 --id id --against held.jsonl --report cert c.jsonl >went');
+	like(run("python3 $verify -t 0.5 --id id --against held.jsonl --sample 5 c.jsonl went cert"), qr/; 5 similarities /, 'a sample');
+
+	# Whatever is changed is found.
+	my @kept = split /^/, slurp('went');
+	my @report = split /^/, slurp('cert');
+	my ($duplicate) = grep { $report[$_] =~ /duplicate/ } 0 .. $#report;
+	my ($against) = grep { $report[$_] =~ /against/ } 0 .. $#report;
+	my ($removed, $keeper, $similarity) = split /\t/, $report[$duplicate];
+	my ($whole) = grep { /"\Q$removed\E"/ } split /^/, $rows;
+	my @without = grep { !/"\Q$keeper\E"/ } @kept;
+	my $edit = sub { my ($line, $from, $to) = @_; my @r = @report; $r[$line] =~ s/$from/$to/ or die; return @r };
+	for my $case (
+		[ 'a record lost', [ @kept[ 1 .. $#kept ] ], \@report, 'record 1 is not in' ], [ 'the last one', [ @kept[ 0 .. $#kept - 1 ] ], \@report, 'is not in' ], [ 'a byte', [ $kept[0] =~ s/score/Score/r, @kept[ 1 .. $#kept ] ], \@report, 'record 1 is not in' ],
+		[ 'a blank', [ $kept[0] =~ s/: /:/r, @kept[ 1 .. $#kept ] ], \@report, 'record 1 is not in' ], [ 'another order', [ @kept[ 1, 0, 2 .. $#kept ] ], \@report, 'record 1 is not in' ], [ 'one record more', [ @kept, $kept[0] ], \@report, 'is no record of what was read' ],
+		[ 'a record that went', [ @kept, $whole ], \@report, 'is no record of what was read' ], [ 'a line of the report less', \@kept, [ @report[ 1 .. $#report ] ], 'is not in' ], [ 'a line twice', \@kept, [ @report, $report[0] ], 'twice' ],
+		[ 'another similarity', \@kept, [ $edit->($duplicate, "\t\Q$similarity\E\t", "\t0.987654\t") ], 'have a similarity of' ], [ 'a keeper that is none', \@kept, [ $edit->($duplicate, "\t\Q$keeper\E\t", "\tnobody\t") ], 'there is no record "nobody"' ],
+		[ 'a keeper that goes', \@without, [ @report, "$keeper\t" . (split /\t/, $report[$duplicate ? 0 : 1])[0] . "\t1\tduplicate\ttexts\t1\n" ], 'is removed, too' ], [ 'another keeper', \@kept, [ $edit->($duplicate, "\t\Q$keeper\E\t", $keeper eq 'k1' ? "\tk0\t" : "\tk1\t") ], 'have a similarity of|is removed, too' ],
+		[ 'a keeper of --against that is none', \@kept, [ $edit->($against, "\th", "\tx") ], 'no record of --against has the id' ])
+	{
+		my ($name, $out, $report, $message) = @$case;
+
+		file('went2', @$out);
+		file('cert2', @$report);
+		fails("python3 $verify -t 0.5 --id id c.jsonl went2 cert2 --against held.jsonl", 1, qr/^neardup.verify: .*($message)/);
+	}
+	fails("python3 $verify -t 0.6 --id id c.jsonl went cert --against held.jsonl", 1, qr/which is below 0.6$/);
+	run('printf "\357\273\277" | cat - went >went2');
+	fails("python3 $verify -t 0.5 --id id --against held.jsonl c.jsonl went2 cert", 1, qr/"went2" has a byte order mark, and "c.jsonl" has none/);
+	fails("python3 $verify --id id nowhere went cert", 2, qr/No such file/);
+	run('$N dedupe --unit line --min-words 2 --report cert c.jsonl >went');
+	@kept = split /^/, slurp('went');
+	@report = split /^/, slurp('cert');
+	for my $case ([ 'a line that stays', \@kept, [ @report[ 1 .. $#report ] ], '.' ], [ 'a line that goes', \@kept, [ @report, "1\t1\tduplicate\tx\n" ], '.' ], [ 'another reason', \@kept, [ $report[0] =~ s/duplicate/empty/r, @report[ 1 .. $#report ] ], 'should not have gone' ],
+		[ 'a text', [ $kept[3] =~ s/word/Word/r, @kept[ 1 .. $#kept ] ], \@report, 'is not in' ])
+	{
+		my ($name, $out, $report, $message) = @$case;
+
+		file('went2', @$out);
+		file('cert2', @$report);
+		fails("python3 $verify --unit line --min-words 2 c.jsonl went2 cert2", 1, qr/^neardup.verify: .*$message/);
+	}
+}
+
 # ---- A terminal -----------------------------------------------------------------
 
 file('most.jsonl', map { qq({"text": "the text of record $_ and of no other one, $_ times"}\n) } 1 .. 40000);

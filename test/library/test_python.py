@@ -1,9 +1,11 @@
 """Tests of the Python package; recipe-vectors.txt has the test vectors.  Prints the lines of TAP."""
 
+import argparse
 import importlib.metadata
 import io
 import pathlib
 import pickle
+import random
 import re
 import signal
 import subprocess
@@ -14,6 +16,7 @@ import unittest
 from array import array
 
 import neardup
+from neardup import verify
 
 try:
     import numpy
@@ -172,7 +175,7 @@ class Python(unittest.TestCase):
         self.assertEqual((made.stdout, made.stderr), ("interrupted\n" * 4, ""))
 
     def test_names(self):
-        public = {name for name in dir(neardup) if not name.startswith("_")}
+        public = {name for name in dir(neardup) if not name.startswith("_")} - {"verify"}
         self.assertEqual(public, set(neardup.__all__))
         for name in public - {"NO_KEEPER"}:
             self.assertTrue(getattr(neardup, name).__doc__, name)
@@ -185,6 +188,25 @@ class Python(unittest.TestCase):
         self.assertEqual(neardup.similarity(neardup.minhash(""), neardup.minhash("")), 0)
         self.assertEqual(neardup.compare(neardup.simhash("a"), neardup.simhash("a")).distance, 0)
         self.assertEqual(neardup.edit_distance("Straße", "strasse"), 3)
+
+    def test_verify(self):
+        """What verify.py, which shares no code with the library, takes for the words and shingles of a text."""
+        characters = [chr(code) for code in range(0x110000) if not 0xD800 <= code <= 0xDFFF and verify._info(chr(code)) & verify._ASSIGNED]
+        letters = [c for c in characters if not "\u3400" <= c <= "\ud7a3" and c < "\U00020000"]
+        marks = [c for c in letters if verify._info(c) & 3 == verify._MARK]
+        texts = [f"a{c}b {c}x" for c in letters + ["\u0378", "\ue000", "\U0001fae8", "\U00010ffd"]]
+        chosen = random.Random(7)
+        for pool in letters, marks + letters[:300], [*map(chr, range(0x1100, 0x1200)), *map(chr, range(0xAC00, 0xAC80))], [*map(chr, range(0xE00, 0xE80)), " "], characters:
+            texts += ["".join(chosen.choice(pool if chosen.random() < 0.9 else " \t,x") for _ in range(chosen.randrange(90))) for _ in range(300)]
+        self.assertGreater(len(characters), 140_000)
+        for text in texts:
+            self.assertEqual(neardup.shingles(" ".join(verify.words(text)), scheme="word 1"), neardup.shingles(text, scheme="word 1"), ascii(text))
+        for scheme in "word 2", "char 3", "anychar 2":
+            for a, b in zip(texts[::50], texts[1::50]):
+                other = f"{a[:40]} {b}"
+                measures = {"containment": False, "multiset": False, "contained": 0}
+                found = verify.similarity(a, other, argparse.Namespace(scheme=scheme, **measures), False)
+                self.assertEqual(found, neardup.similarity(*(neardup.shingles(text, scheme=scheme) for text in (a, other))), (scheme, ascii(a)))
 
     def test_mask(self):
         self.assertEqual(neardup.mask_changing("Straße 12, 2026-11-27 um 9:30", "date, number").split(), ["Straße", ",", "um"])

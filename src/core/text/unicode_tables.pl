@@ -3,6 +3,10 @@
 # unicode_tables.pl: make unicode_tables.c.
 #
 #   perl src/core/text/unicode_tables.pl [FOLDER] > src/core/text/unicode_tables.c
+#   perl src/core/text/unicode_tables.pl FOLDER ranges > src/tools/python/neardup/characters.txt
+#
+# The second has for neardup.verify where a range of characters begins, and the sum of the properties
+# that a reader without the kernels needs.
 #
 # FOLDER holds the Unicode Character Database, version 15.0 (Debian's package
 # unicode-data puts it into /usr/share/unicode).  Only what Unicode 13.0 assigns
@@ -166,6 +170,20 @@ sub runs_of
 		push @numbers, $number_of{$key};
 	}
 	return (\@numbers, \@runs);
+}
+
+if (($ARGV[0] // '') eq 'ranges')
+{
+	my $before = -1;
+
+	for my $code (0 .. CODE_POINTS - 1)
+	{
+		my $now = info_of($code) & (3 | ASSIGNED | IGNORED | BOUNDARY);
+
+		printf "%X %d\n", $code, $now if $now != $before;
+		$before = $now;
+	}
+	exit;
 }
 
 my ($run, $info) = runs_of(1 << 4, map { info_of($_) } 0 .. CODE_POINTS - 1);
