@@ -435,6 +435,30 @@ UPDATE calls SET at = now() WHERE id >= 10;
 SELECT * FROM neardup_guard_violations('calls');
 UPDATE calls SET confirmed = false WHERE id IN (3, 10) RETURNING id, same_as;
 SELECT * FROM neardup_guard_violations('calls');
+-- Others join such a row, and are placed again when it changes.
+CREATE TABLE let_in (id int PRIMARY KEY, draft boolean DEFAULT false, confirmed boolean, body text, same_as int, sig minhash(512) GENERATED ALWAYS AS (to_minhash(body)) STORED);
+SELECT neardup_guard('let_in', 'sig', 0.9, 'group', record_in => 'same_as', condition => 'NOT draft', unless => 'confirmed');
+INSERT INTO let_in (id, confirmed, body) VALUES (1, false, words(1)), (2, true, words(1)), (3, true, words(2)), (4, false, words(2)), (5, false, words(2)) RETURNING id, same_as;
+UPDATE let_in SET body = words(1) WHERE id = 3 RETURNING id, same_as;
+SELECT same_as, array_agg(id ORDER BY id) FROM let_in GROUP BY 1 ORDER BY 1;
+UPDATE let_in SET confirmed = true WHERE id = 4;
+UPDATE let_in SET draft = true WHERE id = 4;
+SELECT same_as, array_agg(id ORDER BY id) FROM let_in GROUP BY 1 ORDER BY 1;
+SELECT * FROM neardup_guard_violations('let_in');
+-- A trigger may run a command between two rows that are placed again, and equal.
+CREATE TABLE alike (id int PRIMARY KEY, body text, same_as int, sig minhash(512) GENERATED ALWAYS AS (to_minhash(body)) STORED);
+CREATE FUNCTION meddle() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	IF NEW.id = 4 AND pg_trigger_depth() > 1 THEN
+		DELETE FROM alike WHERE id = 2;
+	END IF;
+	RETURN NEW;
+END $$;
+CREATE TRIGGER a BEFORE UPDATE ON alike FOR EACH ROW EXECUTE FUNCTION meddle();
+SELECT neardup_guard('alike', 'sig', 0.9, 'group', record_in => 'same_as');
+INSERT INTO alike SELECT n, words(1) FROM generate_series(1, 6) n;
+DELETE FROM alike WHERE id = 1;
+SELECT same_as, array_agg(id ORDER BY id) FROM alike GROUP BY 1 ORDER BY 1;
 
 -- ---- Whose rights ----
 

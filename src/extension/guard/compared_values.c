@@ -194,9 +194,8 @@ guard_as_stored(GuardCheck *check, TupleTableSlot *row)
 }
 
 /*
- * Reads what a row of the new row's table is compared by.  Returns whether it is compared: it has
- * a signature, no NULL in the columns of the option within, satisfies the condition, and is not
- * let in whatever it is similar to.
+ * Reads what a row of the new row's table is compared by.  Returns whether others are compared with
+ * it: it has a signature, no NULL in the columns of the option within, and satisfies the condition.
  */
 static bool
 read_values(GuardCheck *check, TupleTableSlot *row, GuardValues *values)
@@ -204,8 +203,6 @@ read_values(GuardCheck *check, TupleTableSlot *row, GuardValues *values)
 	const GuardPlace *place = check->place;
 	NullableDatum value;
 
-	if (guard_is_true(row, place->unless))
-		return false;
 	values->within = palloc(check->rule->withins * sizeof(Datum) + 1);
 	for (int i = 0; i < check->rule->withins; i++)
 	{
@@ -221,11 +218,21 @@ read_values(GuardCheck *check, TupleTableSlot *row, GuardValues *values)
 	return !value.isnull;
 }
 
-/* Reads what the new row is compared by.  Returns whether it is compared. */
+/* Reads what the new row is compared by.  Returns whether others are compared with it. */
+bool
+guard_read_values(GuardCheck *check)
+{
+	return read_values(check, check->row, &check->values);
+}
+
+/*
+ * Reads what the new row is compared by.  Returns whether it is compared itself: it is not let in
+ * whatever it is similar to.
+ */
 bool
 guard_begin_search(GuardCheck *check)
 {
-	return read_values(check, check->row, &check->values);
+	return !guard_is_true(check->row, check->place->unless) && guard_read_values(check);
 }
 
 /* Returns whether the new row is compared by the given values. */
@@ -246,5 +253,19 @@ guard_compares_alike(GuardCheck *check, TupleTableSlot *old)
 {
 	GuardValues values;
 
-	return read_values(check, old, &values) && guard_has_values(check, &values);
+	return !guard_is_true(old, check->place->unless) && read_values(check, old, &values) &&
+		guard_has_values(check, &values);
+}
+
+/*
+ * Returns whether others are compared with both versions of a row by the same values, or with
+ * neither; `found` tells whether they are with the new one.
+ */
+bool
+guard_is_found_alike(GuardCheck *check, bool found, TupleTableSlot *old)
+{
+	GuardValues values;
+	bool was_found = read_values(check, old, &values);
+
+	return found == was_found && (!found || guard_has_values(check, &values));
 }

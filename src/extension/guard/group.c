@@ -50,6 +50,7 @@ typedef struct Placement
 	bool any;           /* there is such a row */
 	GuardValues values; /* the values by which it was compared */
 	Datum placed;       /* the group of that row */
+	CommandId command;  /* the command that was the last one then */
 	MemoryContext context;
 	Follower *first;
 	Follower **end; /* the place where the statement in progress adds followers */
@@ -193,13 +194,15 @@ guard_is_to_be_placed(const GuardRule *rule, TupleTableSlot *row)
 	return made == InvalidCommandId || made < now->since;
 }
 
-/* Returns whether both versions of a row have one signature and key, and one scope. */
+/*
+ * Returns whether both versions of a row lead others alike: they have one key, and others are
+ * compared with both by the same values; `found` tells whether they are with the new one.
+ */
 static bool
-is_same_row(GuardCheck *check, bool compared, TupleTableSlot *old)
+is_same_leader(GuardCheck *check, bool found, TupleTableSlot *old)
 {
-	/* A row that is not compared leads. */
 	return guard_is_kept(&check->place->group_key, old, check->row) &&
-		(compared ? guard_compares_alike(check, old) : guard_leads(check->place, old));
+		guard_is_found_alike(check, found, old);
 }
 
 /* Returns the key of a row; raises an error if it is NULL. */
@@ -255,6 +258,7 @@ remember(const GuardCheck *check, Datum group)
 	old_context = MemoryContextSwitchTo(last->last);
 	last->any = true;
 	last->placed = guard_copy(&place->group, group);
+	last->command = GetCurrentCommandId(false);
 	last->values.signature = guard_copy(&place->value, check->values.signature);
 	last->values.within = palloc(check->rule->withins * sizeof(Datum) + 1);
 	for (int i = 0; i < check->rule->withins; i++)
@@ -277,7 +281,9 @@ find_group(GuardCheck *check, Datum key)
 		if (guard_find_judged(check, true, key, led, &groups) > 0)
 			return groups[0];
 	}
-	else if (now != NULL && now->any && guard_has_values(check, &now->values))
+	/* No leader has come or gone since: nobody else has the lock, and no trigger has run a command. */
+	else if (now != NULL && now->any && now->command == GetCurrentCommandId(false) &&
+			 guard_has_values(check, &now->values))
 		return now->placed;
 	if (!guard_finds_nearest(check, &hit))
 		return key;
@@ -295,20 +301,25 @@ guard_place_row(GuardCheck *check)
 	HeapTuple row = update ? data->tg_newtuple : data->tg_trigtuple;
 	const GuardColumn *column = &check->place->group;
 	int number = column->number;
-	bool compared = guard_begin_search(check);
+	bool found = guard_read_values(check);
+	bool compared = found && !guard_is_true(check->row, check->place->unless);
 	Datum key = key_of(check, check->row);
 	Datum group = key;
 	bool is_null = false;
 
+	/* A row that is not compared leads. */
 	if (update && !slot_attisnull(check->row, number) &&
-		is_same_row(check, compared, data->tg_trigslot))
+		is_same_leader(check, found, data->tg_trigslot) &&
+		(compared ? !guard_is_true(data->tg_trigslot, check->place->unless) :
+					guard_leads(check->place, data->tg_trigslot)))
 	{
 		check_group_is_kept(check);
 		return row;
 	}
+	if (found)
+		lock_scope_of_row(check);
 	if (compared)
 	{
-		lock_scope_of_row(check);
 		group = find_group(check, key);
 		remember(check, group);
 	}
@@ -393,30 +404,18 @@ follow_judged(GuardCheck *check, bool got, TupleTableSlot *row)
 	placement->end = &follower->next;
 }
 
-/*
- * Places the members of the group again that an old row led, unless the new row leads it and is
- * compared as the old one was.
- */
+/* Places the members of the group again that an old row led, unless the new row leads it alike. */
 static void
 follow_old(GuardCheck *check, TupleTableSlot *old, TupleTableSlot *new)
 {
-	bool same = false;
-
-	if (new != NULL && guard_leads(check->place, new))
-	{
-		bool compared = guard_begin_search(check);
-
-		same = is_same_row(check, compared, old);
-		if (compared && same)
-			return;
-	}
-	check->row = old;
-	if (guard_begin_search(check))
-		lock_scope_of_row(check);
-	else if (!same)
-		lock_scope(check->rule, 1);
-	else
+	if (new != NULL && guard_leads(check->place, new) &&
+		is_same_leader(check, guard_read_values(check), old))
 		return;
+	check->row = old;
+	if (guard_read_values(check))
+		lock_scope_of_row(check);
+	else
+		lock_scope(check->rule, 1);
 	/* Rows of the same statement, too: they may have joined the old row. */
 	guard_hand_on(check, key_of(check, old), InvalidCommandId);
 }

@@ -253,9 +253,11 @@ extern bool guard_is_true(TupleTableSlot *row, AttrNumber column);
 extern NullableDatum guard_value(GuardCheck *check, Expr *expression, TupleTableSlot *row);
 extern bool guard_holds(GuardCheck *check, const List *condition, TupleTableSlot *row);
 extern TupleTableSlot *guard_as_stored(GuardCheck *check, TupleTableSlot *row);
+extern bool guard_read_values(GuardCheck *check);
 extern bool guard_begin_search(GuardCheck *check);
 extern bool guard_has_values(const GuardCheck *check, const GuardValues *values);
 extern bool guard_compares_alike(GuardCheck *check, TupleTableSlot *old);
+extern bool guard_is_found_alike(GuardCheck *check, bool found, TupleTableSlot *old);
 
 /* ---- Searching (search.c) ------------------------------------------------------ */
 
