@@ -208,12 +208,13 @@ sub update_values
 	$client->count('rows updated', scalar keys %ids);
 }
 
-# Keeps the signature: a HOT update, or a row that moves between partitions.
+# Keeps the signature: a HOT update, or a row that moves between partitions.  Some guarded rows are updated again and again.
 sub update_counters
 {
 	my ($client, $table) = @_;
 	my %ids = map { $_ => 1 } victims($client, $table, 1 + int rand 30);
 
+	%ids = ((sort { $a <=> $b } keys %{ $client->{model}{rows}{ $table->{name} } })[0] => 1) if %ids && $table->{guarded} && rand() < 0.7;
 	return if !%ids;
 	$client->sql("UPDATE $table->{name} SET n = (n + 1) % 5 WHERE id IN (" . join(',', sort keys %ids) . ')');
 	foreach my $id (keys %ids)

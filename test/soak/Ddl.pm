@@ -390,10 +390,11 @@ sub cluster
 	Ask::one($client, $table);
 }
 
+# A guard lets no row in without its index.
 sub new_index
 {
 	my ($client) = @_;
-	my $table = any_table($client);
+	my $table = any_table($client, sub { ($_[0]{guarded} // 'constraint') eq 'constraint' });
 
 	exclusively(
 		$client, $table, 0.4,

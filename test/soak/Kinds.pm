@@ -77,6 +77,8 @@ sub create
 		push @sql, "CREATE TABLE ${name}_rest PARTITION OF $name DEFAULT";
 	}
 	push @sql, ($table->{guarded} // '') eq 'group' ? "ALTER TABLE $name ADD CONSTRAINT ${name}_id PRIMARY KEY (id), ADD same_as bigint" : "CREATE INDEX ${name}_id ON $name (id)";
+	# An update of n gives a row a new entry in every index, though the guard does not look at it.
+	push @sql, "CREATE INDEX ${name}_n ON $name (n)" if $table->{guarded};
 	push @sql, index_sql($table);
 	push @sql, "ALTER TABLE $name ADD CONSTRAINT ${name}_near EXCLUDE USING neardup (near(v, " . ball_sql($table) . ') WITH &&)'
 		if ($table->{guarded} // '') eq 'constraint';
