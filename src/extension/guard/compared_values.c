@@ -149,8 +149,8 @@ are_sources_kept(const GuardCheck *check, TupleTableSlot *row, const Expr *expre
 	pull_varattnos((Node *) expression, 1, &sources);
 	while ((member = bms_next_member(sources, member)) >= 0)
 	{
-		GuardColumn column = guard_column(row->tts_tupleDescriptor,
-										  member + FirstLowInvalidHeapAttributeNumber);
+		GuardColumn column =
+			guard_column(row->tts_tupleDescriptor, member + FirstLowInvalidHeapAttributeNumber);
 
 		if (!guard_is_kept(&column, check->data->tg_trigslot, row))
 			return false;
@@ -170,7 +170,8 @@ guard_as_stored(GuardCheck *check, TupleTableSlot *row)
 
 	if (check->stored || check->place->generated == NIL)
 		return row;
-	stored = MakeSingleTupleTableSlot(CreateTupleDescCopy(row->tts_tupleDescriptor), &TTSOpsVirtual);
+	stored =
+		MakeSingleTupleTableSlot(CreateTupleDescCopy(row->tts_tupleDescriptor), &TTSOpsVirtual);
 	slot_getallattrs(row);
 	memcpy(stored->tts_values, row->tts_values, row->tts_nvalid * sizeof(Datum));
 	memcpy(stored->tts_isnull, row->tts_isnull, row->tts_nvalid * sizeof(bool));

@@ -464,13 +464,12 @@ find_generated(const GuardRule *rule, GuardPlace *place, Relation table)
 		if (column->attgenerated != ATTRIBUTE_GENERATED_STORED)
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("guard \"%s\" cannot read column \"%s\", which is not stored", rule->name,
-							NameStr(column->attname)),
+					 errmsg("guard \"%s\" cannot read column \"%s\", which is not stored",
+							rule->name, NameStr(column->attname)),
 					 errhint("Make it STORED, or name the columns that it is made of.")));
-		place->generated =
-			lappend(place->generated,
-					makeTargetEntry((Expr *) build_column_default(table, number), number, NULL,
-									false));
+		place->generated = lappend(place->generated,
+								   makeTargetEntry((Expr *) build_column_default(table, number),
+												   number, NULL, false));
 	}
 }
 

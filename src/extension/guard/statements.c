@@ -237,11 +237,10 @@ refuse_search(const GuardRule *rule, Oid table, const char *makers)
 			 makers != NULL ?
 				 errhint("Use REVOKE TRIGGER ON %s FROM %s, and drop the triggers that are not yours.",
 						 guard_qualified(rule->side[0].table), makers) :
-				 hidden ?
-				 errhint("Give both tables one owner.") :
-				 errhint("Use GRANT SELECT ON %s TO %s, or give both tables one owner.",
-						 guard_qualified(table),
-						 quote_identifier(GetUserNameFromId(GetUserId(), false)))));
+				 hidden ? errhint("Give both tables one owner.") :
+						  errhint("Use GRANT SELECT ON %s TO %s, or give both tables one owner.",
+								  guard_qualified(table),
+								  quote_identifier(GetUserNameFromId(GetUserId(), false)))));
 }
 
 /*
