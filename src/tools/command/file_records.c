@@ -452,8 +452,9 @@ read_records(Files *files, RecordBatch *batch, bool opened, bool *more)
 	do
 	{
 		*more = files->input != NULL && input_read(files->input, data);
-		if (opened && at == 0 && data->length > 0)
+		if (opened && data->length > 0)
 			at = mark = search.at = begin_text(files, batch, &refused);
+		opened = false;
 		for (; !refused && (end = end_of_record(files->format, data, &search)) > 0; at = end)
 		{
 			refused = !add_record(files, batch, at, end);
