@@ -105,6 +105,8 @@ class Parquet(unittest.TestCase):
             expected = [(row["id"], row.get("against") or row["keeper"]) for row in rows if row.get("against") or row["keeper"] not in (None, row["id"])]
             report = [line.replace("\\t", " ").split("\t") for line in (self.folder / "report").read_text().splitlines()]
             self.assertEqual(sorted((line[0], line[1]) for line in report), sorted((a.replace("\t", " "), b.replace("\t", " ")) for a, b in expected))
+            self.assertLessEqual({line[4] for line in report}, {how.get("decide", "texts")})
+            self.assertEqual([float(line[2]) for line in report if line[3] == "duplicate"], [row["similarity"] for row in rows if row["keeper"] not in (None, row["id"])])
             self.assertEqual({line[3] for line in report}, {"duplicate", "against"} if "against" in how else {"duplicate"} if report else set())
 
     def test_nested(self):

@@ -70,7 +70,7 @@ def _parser() -> _Parser:
     add("--decide", choices=("texts", "signatures"), help="what decides on rows whose signatures are similar (texts)")
     add("--contained", type=float, metavar="SHARE", help="a row goes if at least this share of its shingles is in the one that stays")
     add("-a", "--against", metavar="FILE", help="drops what is similar to a row of this Parquet file")
-    add("--report", metavar="FILE", help="a file for id, keeper, similarity, and duplicate or against, of each row that is dropped")
+    add("--report", metavar="FILE", help="a file for id, keeper, similarity, duplicate or against, and texts or signatures, which decided, of each row that is dropped")
     add("-j", "--jobs", type=_jobs, default=min(os.cpu_count() or 1, JOBS_MOST), help="threads (processors)")
     add("-m", "--memory", type=_memory, default=0, help="memory to compare in, such as 800M or 4G (half of the machine's)")
     return parser

@@ -101,12 +101,13 @@ _PLACES = 3
 
 def _distinct(paths: Sequence[str], against: str | None) -> list[str]:
     """Returns the paths without those of a file that was named before, or of `against`, and says which these are."""
-    known: dict[tuple[int, int], str] = {}
+    known: dict[tuple[int, ...], str] = {}
     left_out, stay = [], []
     for path in [*filter(None, [against]), *paths]:
         with _reading(path):
             status = os.stat(path)
-        file = status.st_dev, status.st_ino
+        # Some file systems number no inodes.
+        file = status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
         if file in known:
             left_out.append(f'  "{path}" is "{known[file]}"')
         else:
@@ -239,19 +240,19 @@ def _aside() -> Iterator[Callable[[str | pathlib.Path], pathlib.Path]]:
             aside.unlink(missing_ok=True)
 
 
-def _dropped(clusters: Clusters, reason: str, ids: Sequence[Any], keepers: Sequence[Any]) -> Iterator[str]:
+def _dropped(clusters: Clusters, reason: str, decided: str, ids: Sequence[Any], keepers: Sequence[Any]) -> Iterator[str]:
     special = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
     for i, (keeper, similarity) in enumerate(zip(*clusters)):
         if keeper != NO_KEEPER and (reason == "against" or keeper != i):
             names = (str(name).translate(special) for name in (ids[i], keepers[keeper]))
-            yield "\t".join([*names, f"{similarity:.15g}", reason]) + "\n"
+            yield "\t".join([*names, repr(similarity).removesuffix(".0"), reason, decided]) + "\n"
 
 
-def _report(file: Any, kept: Kept, ids: Sequence[Any], others: Sequence[Any]) -> None:
-    """Writes what the command's --report does, in its order."""
+def _report(file: Any, kept: Kept, decided: str, ids: Sequence[Any], others: Sequence[Any]) -> None:
+    """Writes what the command's --report does, in its order, but for the estimate; `decided` is texts or signatures."""
     if kept.held is not None:
-        file.writelines(_dropped(kept.held, "against", ids, others))
-    file.writelines(_dropped(kept.clusters, "duplicate", ids, ids))
+        file.writelines(_dropped(kept.held, "against", decided, ids, others))
+    file.writelines(_dropped(kept.clusters, "duplicate", decided, ids, ids))
 
 
 # ---- Deduplication ---------------------------------------------------------
@@ -281,7 +282,7 @@ def dedupe_files(inputs: Sequence[str], output: str, *, field: str, id: str | No
     with _aside() as aside:
         if report:
             with open(aside(report), "w", encoding="utf-8") as lines:
-                _report(lines, kept, side.ids(id), other.ids(id) if other else ())
+                _report(lines, kept, "texts" if making["shingles"] else making["decide"], side.ids(id), other.ids(id) if other else ())
         for path, file in zip(paths, side.files):
             with open(aside(path), "wb") as out:
                 _write(file, memoryview(stays)[place:place + file.metadata.num_rows], out)
