@@ -109,6 +109,27 @@ class Parquet(unittest.TestCase):
             self.assertEqual([float(line[2]) for line in report if line[3] == "duplicate"], [row["similarity"] for row in rows if row["keeper"] not in (None, row["id"])])
             self.assertEqual({line[3] for line in report}, {"duplicate", "against"} if "against" in how else {"duplicate"} if report else set())
 
+    def test_verify(self):
+        """What neardup.verify finds right, and wrong."""
+        def verify(*arguments):
+            done = subprocess.run([sys.executable, "-m", "neardup.verify", *map(str, arguments)], cwd=HERE, capture_output=True, text=True, check=False)
+            return done.returncode, done.stdout + done.stderr
+
+        moments = TABLE.append_column("t", pyarrow.array(range(len(IDS)), pyarrow.timestamp("ns"))).append_column("f", pyarrow.array([float("nan"), 0.0] * (len(IDS) // 2)))
+        file, report = self.write("t.parquet", moments), self.folder / "report"
+        against = self.write("against.parquet", moments.slice(200, 20))
+        for options in [], ["-s", "char 5"], ["-a", against], ["--multiset", "-t", ".5"], ["--contained", ".9", "-t", ".5"], ["--id", "id"], ["--containment"]:
+            run(file, "-o", self.out, "--report", report, *options)
+            code, said = verify(file, self.out, report, *options)
+            self.assertEqual((code, " similarities are those of the texts" in said), (0, True), said)
+        run(file, "-o", self.out, "--report", report, "--id", "id")
+        kept = pyarrow.parquet.read_table(self.out)
+        for wrong, why in ((kept.slice(1), "record 1 is not in"), (kept.set_column(5, "t", pyarrow.array(range(1, 1 + len(kept)), pyarrow.timestamp("ns"))), "record 1 is not in"),
+                           (kept.set_column(1, "n", kept["n"].cast(pyarrow.decimal128(10, 2))), "other columns, types"), (kept.replace_schema_metadata(None), "other columns, types or metadata")):
+            code, said = verify(file, self.write("wrong.parquet", wrong), report, "--id", "id")
+            self.assertEqual((code, why in said), (1, True), said)
+        self.assertEqual(verify(file, report, report)[0], 2)
+
     def test_nested(self):
         rows = [{"id": i, "data": {"text": text, "n": 1}, "a.b": text, "talk": [{"say": text and text[:200]}, None, {"say": text and text[200:]}]} for i, text in enumerate(TEXTS)]
         file = self.write("nested.parquet", pyarrow.Table.from_pylist([*rows, {"id": -1}]))

@@ -9,6 +9,7 @@ import bisect
 import csv
 import functools
 import gzip
+import itertools
 import json
 import pathlib
 import random
@@ -17,6 +18,7 @@ import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from importlib import import_module
 from typing import Any, BinaryIO, NamedTuple, NoReturn
 
 _MARK, _ALONE, _CLASS, _ASSIGNED, _IGNORED, _BOUNDARY = 2, 3, 3, 8, 16, 64
@@ -190,7 +192,7 @@ def _id_of(fields: Any, name: str | None, number: int) -> str:
     if name is None:
         return str(number)
     value = fields.get(name, "")
-    return "" if value is None else value if isinstance(value, str) else json.dumps(value)
+    return "" if value is None else value if isinstance(value, str) else str(value) if not isinstance(value, (bool, list, dict)) else json.dumps(value)
 
 
 def _fields(row: bytes, names: list[str] | None, how: argparse.Namespace) -> Any:
@@ -203,10 +205,40 @@ def _fields(row: bytes, names: list[str] | None, how: argparse.Namespace) -> Any
     return fields
 
 
+def _values(column: Any) -> list[Any]:
+    """Returns the values of a column of pyarrow: moments as numbers, since Python's have no nanoseconds."""
+    kind, types = column.type, import_module("pyarrow").types
+    if types.is_timestamp(kind) or types.is_time64(kind) or types.is_duration(kind):
+        column = column.cast("int64")
+    values: list[Any] = column.to_pylist()
+    return values
+
+
+def _of_parquet(path: str, how: argparse.Namespace, number: int) -> Iterator[Record]:
+    """Yields the rows of a Parquet file, whose values are their bytes."""
+    try:
+        file = import_module("pyarrow.parquet").ParquetFile(path)
+        how.schemas.append((path, file.schema_arrow))
+        # pyarrow reads what has dictionaries within of one row group at a time.
+        for batch in itertools.chain.from_iterable(file.iter_batches(4096, row_groups=[group]) for group in range(file.metadata.num_row_groups)):
+            for row in zip(*map(_values, batch.columns)):
+                number, fields = number + 1, dict(zip(batch.schema.names, row))
+                yield Record(number, repr(row).encode(), _id_of(fields, how.id, number), fields)
+    except ImportError:
+        raise Unreadable("Parquet files are read by pyarrow, which is not here") from None
+    except ValueError as error:
+        raise Unreadable(f'could not read "{path}": {error}') from None
+
+
 def records(paths: Iterable[str], how: argparse.Namespace, left_out: list[int] | None = None, heads: list[bytes] | None = None) -> Iterator[Record]:
     """Yields the records of files; the numbers of those that cannot be read go to left_out, if it is given."""
     number = 0
     for path in paths:
+        if how.format == "parquet":
+            for record in _of_parquet(path, how, number):
+                number = record.number
+                yield record
+            continue
         names = None
         for row in _rows(_open(path), how):
             if how.format != "jsonl" and names is None:
@@ -272,6 +304,9 @@ def _compare(how: argparse.Namespace, removed: "set[str]", needed: dict[str, str
         raise Wrong(f'record {more.number} of "{how.out}" is no record of what was read')
     if missing := needed.keys() - seen:
         raise Wrong(f'there is no record "{min(missing)}", which the report names')
+    for path, schema in how.schemas:
+        if not schema.equals(how.schemas[0][1], check_metadata=True):
+            raise Wrong(f'"{path}" has other columns, types or metadata than "{how.schemas[0][0]}"')
     if mine[:1] and [head.rstrip(b"\r\n") for head in heads] != [mine[0].rstrip(b"\r\n")]:
         raise Wrong("the names of columns are other ones")
     return Found(number, stay, len(left_out))
@@ -378,7 +413,7 @@ def _parser() -> argparse.ArgumentParser:
     add("files", nargs="+", metavar="IN", help="the files that were read")
     add("out", metavar="OUT", help="what stays")
     add("report", metavar="REPORT", help="the report")
-    add("-i", "--input", dest="format", choices=("jsonl", "csv", "tsv"), help="the format (by the name of the first file)")
+    add("-i", "--input", dest="format", choices=("jsonl", "csv", "tsv", "parquet"), help="the format (by the name of the first file)")
     add("-f", "--field", default="text")
     add("--id")
     add("--separator")
@@ -393,7 +428,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--min-words", type=int, default=5)
     add("--mask", help="similarities of masked texts are not looked at")
     add("--skip-errors", action="store_true")
-    add("--sample", type=int, default=0, help="looks at so many similarities (all)")
+    add("--sample", type=int, default=0, help="the number of similarities that are looked at (all)")
     add("--seed", type=int, default=1)
     return parser
 
@@ -406,11 +441,13 @@ def _fail(code: int, message: object) -> NoReturn:
 def main(arguments: list[str] | None = None) -> None:
     how = _parser().parse_args(arguments)
     name = how.files[0].lower().removesuffix(".gz")
-    how.format = how.format or next((kind for kind in ("csv", "tsv") if name.endswith(kind)), "jsonl")
+    how.format = how.format or next((kind for kind in ("csv", "tsv", "parquet") if name.endswith(kind)), "jsonl")
+    how.schemas = []
     how.separator = how.separator or {"tsv": "\t"}.get(how.format, ",")
     csv.field_size_limit(sys.maxsize)
     try:
-        _same_marks(how)
+        if how.format != "parquet":
+            _same_marks(how)
         print(check_lines(how) if how.unit == "line" else check_records(how))
     except Wrong as error:
         _fail(1, error)
