@@ -1,6 +1,8 @@
 """Tests of python -m neardup, on files of pyarrow.  Prints the lines of TAP."""
 
 import contextlib
+import datetime
+import decimal
 import io
 import pathlib
 import signal
@@ -8,11 +10,15 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
+import duckdb
+import neardup
+import pandas
+import polars
 import pyarrow
 import pyarrow.parquet
-
-import neardup
+from neardup import _footer
 from neardup.__main__ import main
 from test_python import HERE, Tap
 
@@ -23,6 +29,35 @@ STAY = IDS[:252]
 SCHEMA = pyarrow.schema([pyarrow.field("id", pyarrow.string(), metadata={"a": "b"}), ("n", pyarrow.decimal128(9, 2)), ("when", pyarrow.timestamp("ms", "UTC")),
                          ("text", pyarrow.large_string()), ("tags", pyarrow.list_(pyarrow.dictionary(pyarrow.int32(), pyarrow.string())))], {"owner": "ours"})
 TABLE = pyarrow.table([IDS, range(len(IDS)), range(len(IDS)), TEXTS, [["x", str(i % 3)] for i in range(len(IDS))]], SCHEMA)
+
+
+# Values of each type of pyarrow that Parquet stores, beside null.
+TWO = {
+    pyarrow.bool_(): [True, False], **{kind: [-100, 100] for kind in (pyarrow.int8(), pyarrow.int16())}, pyarrow.int32(): [-2**31, 2**31 - 1], pyarrow.int64(): [-2**63, 2**63 - 1],
+    pyarrow.uint8(): [0, 255], pyarrow.uint16(): [0, 65535], pyarrow.uint32(): [0, 2**32 - 1], pyarrow.uint64(): [0, 2**64 - 1],
+    pyarrow.float16(): [-0.5, float("nan")], pyarrow.float32(): [-0.0, float("nan")], pyarrow.float64(): [-0.0, float("inf")],
+    pyarrow.string(): ["", "é"], pyarrow.large_string(): ["a", "b"], pyarrow.string_view(): ["a", "longer than a view has in it"], pyarrow.binary(): [b"", b"\xff"],
+    pyarrow.large_binary(): [b"a", b"b"], pyarrow.binary_view(): [b"a", b"b"], pyarrow.binary(3): [b"abc", b"\xff\xff\xff"], pyarrow.uuid(): [bytes(16), b"\xff" * 16],
+    **{kind: [decimal.Decimal("-1.50"), decimal.Decimal("2.25")] for kind in (pyarrow.decimal32(5, 2), pyarrow.decimal64(12, 2), pyarrow.decimal128(38, 2), pyarrow.decimal256(50, 2))},
+    pyarrow.date32(): [datetime.date(1, 1, 1), datetime.date(9999, 12, 31)], pyarrow.date64(): [datetime.date(1, 1, 1), datetime.date(9999, 12, 31)],
+    **{kind(unit): [1, 86399] for kind, units in ((pyarrow.time32, ("s", "ms")), (pyarrow.time64, ("us", "ns")), (pyarrow.duration, ("s", "ms", "us", "ns"))) for unit in units},
+    **{pyarrow.timestamp(unit, zone): [-1, 2**33 + 1] for unit in ("s", "ms", "us", "ns") for zone in (None, "UTC", "Asia/Kathmandu")},
+    pyarrow.list_(pyarrow.string()): [[], ["a", None]], pyarrow.large_list(pyarrow.uint64()): [[2**64 - 1], []], pyarrow.list_(pyarrow.float32(), 2): [[1, 2], [3, 4]],
+    pyarrow.struct([("a", pyarrow.list_(pyarrow.struct([("b", pyarrow.timestamp("ns"))])))]): [{"a": [{"b": 1}, None]}, {"a": None}],
+    pyarrow.map_(pyarrow.string(), pyarrow.list_(pyarrow.time64("ns"))): [[("k", [1])], []], pyarrow.dictionary(pyarrow.int8(), pyarrow.string(), ordered=True): ["low", "high"], pyarrow.null(): [None, None]}
+
+
+def with_texts(count):
+    """Returns numbers of so many rows that stay, and that they are similar to, and their texts."""
+    return [*range(count)] * 2, [WORDS[i % count] for i in range(2 * count)]
+
+
+def arrow_table():
+    """Returns a table of six rows, of which three stay, with all types of pyarrow."""
+    numbers, texts = with_texts(3)
+    columns = {str(kind): pyarrow.array(([*two, two[0] if pyarrow.types.is_fixed_size_list(kind) else None] * 2), kind.storage_type if isinstance(kind, pyarrow.BaseExtensionType) else kind) for kind, two in TWO.items()}
+    columns = {name: pyarrow.ExtensionArray.from_storage(kind, column) if isinstance(kind, pyarrow.BaseExtensionType) else column for (name, column), kind in zip(columns.items(), TWO)}
+    return pyarrow.table({"number": numbers, "text": texts, **columns})
 
 
 def run(*arguments, code=0):
@@ -55,7 +90,7 @@ class Parquet(unittest.TestCase):
         run(self.file, "-o", self.out)
         made, was = pyarrow.parquet.ParquetFile(self.out), pyarrow.parquet.ParquetFile(self.file)
         self.assertTrue(made.schema_arrow.equals(was.schema_arrow, check_metadata=True))
-        self.assertTrue(pyarrow.parquet.read_table(self.out).equals(TABLE.slice(0, 252)))
+        self.assertEqual(pyarrow.parquet.read_table(self.out).to_pylist(), TABLE.slice(0, 252).to_pylist())
         self.assertEqual([made.metadata.row_group(i).num_rows for i in range(made.metadata.num_row_groups)], [70, 70, 70, 42])
         self.assertEqual(made.metadata.row_group(0).column(3).compression, "ZSTD")
         # The file itself, and files that pyarrow cannot filter or has no row of.
@@ -65,6 +100,114 @@ class Parquet(unittest.TestCase):
             run(self.write("some.parquet", some, compression="none"), "-o", self.out)
             self.assertEqual(pyarrow.parquet.read_table(self.out)["id"].to_pylist(), STAY if len(some) else [])
         self.assertEqual({path.name for path in self.folder.iterdir()}, {"in.parquet", "some.parquet", "out.parquet", "report"})
+
+    def told_of(self, path, half):
+        """Returns what a file of a row group says of its columns, and what three readers find in them, or in the first half of each."""
+        file, database = pyarrow.parquet.ParquetFile(path), duckdb.connect()
+        rows = slice(0, file.metadata.num_rows // 2 if half else None)
+        said = database.execute("SELECT * EXCLUDE (file_name) FROM parquet_schema($1)", [str(path)]).fetchall(), file.schema, file.schema_arrow, file.metadata.metadata
+        names = file.schema_arrow.names
+        columns = {name: (repr(database.execute(f'SELECT "{name}" FROM read_parquet($1)', [str(path)]).fetchall()[rows]), [str(item) for item in file.read(columns=[name]).column(0)[rows].chunks]) for name in names}
+        return said, columns, repr(polars.read_parquet(path)[rows].to_dict(as_series=False)) if "UInt64" in names else ""
+
+    def check_carried(self, file):
+        """Checks that the first half of a file comes out as it was: what it says of its columns, and, by three readers, what is in them."""
+        run(file, "-o", self.out)
+        self.assertEqual(*(self.told_of(path, path == file) for path in (file, self.out)))
+        # What says where values are is right of those that it has.
+        groups = pyarrow.parquet.ParquetFile(self.out).metadata.row_group(0)
+        return {groups.column(i).path_in_schema for i in range(groups.num_columns) if groups.column(i).is_stats_set}
+
+    def test_pyarrow(self):
+        table = arrow_table()
+        for how in ({}, {"store_schema": False, "use_compliant_nested_type": False, "compression": {"text": "gzip"}}, {"data_page_version": "2.0", "version": "1.0", "coerce_timestamps": "us", "allow_truncated_timestamps": True},
+                    {"store_decimal_as_integer": True, "use_dictionary": False, "write_time_adjusted_to_utc": True}):
+            ordered = self.check_carried(self.write("pyarrow.parquet", table, **how))
+            self.assertLessEqual({"number", "text", "int64", "date32[day]", "timestamp[us]"}, ordered)
+            self.assertFalse({"uint64", "halffloat", "decimal256(50, 2)"} & ordered)
+
+    def test_old_timestamps(self):
+        """Timestamps of 96 bits, as Spark writes them by its defaults."""
+        columns = ["number", "text", *(str(kind) for kind in TWO if "timestamp" in str(kind) and not "<" in str(kind))]
+        self.check_carried(self.write("int96.parquet", arrow_table().select(columns), use_deprecated_int96_timestamps=True, store_schema=False))
+        # The last second of the year 9999, and the first of the year 1, which nanoseconds of 64 bits do not hold.
+        far = [(86399 * 10**9).to_bytes(8, "little") + (5373484).to_bytes(4, "little"), bytes(8) + (1721426).to_bytes(4, "little"), None]
+        for dictionary in True, False:
+            file = self.write("far.parquet", pyarrow.table({"number": with_texts(3)[0], "text": with_texts(3)[1], "far": pyarrow.array(far * 2, pyarrow.binary(12))}), store_schema=False, use_dictionary=dictionary)
+            data = file.read_bytes()
+            # The column's type, 7 of 12 bytes, and that of its chunk become 3.
+            at = data.index(b"\x15\x0e\x15\x18\x15\x02\x18\x03far")
+            data = data[:at + 1] + b"\x06" + data[at + 2:]
+            file.write_bytes(data)
+            self.assertEqual(duckdb.sql(f"SELECT far::VARCHAR FROM '{file}' LIMIT 2").fetchall(), [("9999-12-31 23:59:59",), ("0001-01-01 00:00:00",)])
+            self.check_carried(file)
+            run(file, "-o", self.out, "--id", "far", "--report", self.folder / "report")
+            self.assertEqual((self.folder / "report").read_text().split("\t")[:2], ["9999-12-31 23:59:59"] * 2)
+
+    def test_duckdb(self):
+        file, database = self.folder / "duckdb.parquet", duckdb.connect()
+        texts = pyarrow.table({"row": with_texts(3)[0], "number": range(6), "text": with_texts(3)[1]})
+        # DuckDB writes no empty struct, and pyarrow reads no array of a fixed size that is null.
+        names = [name for name, in database.execute("SELECT column_name FROM (DESCRIBE FROM test_all_types())").fetchall() if "fixed" not in name and name != "empty_struct"]
+        database.execute(f"""COPY (SELECT number, text, {", ".join(f'"{name}"' for name in names)} FROM (SELECT row_number() OVER () - 1 AS row, * FROM test_all_types())
+            JOIN texts USING (row) ORDER BY number) TO '{file}'""")
+        self.assertEqual(texts.num_rows, 6)
+        self.assertFalse({"uint", "ubigint", "interval", "dec38_10"} & self.check_carried(file))
+
+    def test_polars(self):
+        numbers, texts = with_texts(3)
+        few = {polars.Boolean: [True, False], polars.Float32: [-0.0, 1], polars.Float64: [1, 2], polars.String: ["a", ""], polars.Binary: [b"a", b"\xff"], polars.Date: [-700000, 2**20],
+               polars.Time: [0, 10**9 + 1], polars.Null: [None, None], polars.Categorical: ["b", "a"], polars.Enum(["z", "a", "never"]): ["a", "z"], polars.Decimal(20, 3): [decimal.Decimal("1.5")] * 2,
+               polars.List(polars.Int8): [[1, None], []], polars.Array(polars.Int16, 2): [[1, 2], [3, 4]], polars.Struct({"a": polars.List(polars.Struct({"b": polars.UInt8}))}): [{"a": [{"b": 1}, None]}, {"a": []}]}
+        few |= {kind: [0, 127] for kind in (polars.Int8, polars.Int16, polars.Int32, polars.Int64, polars.UInt8, polars.UInt16, polars.UInt32, polars.UInt64)}
+        few |= {kind: [-1, 2**40] for unit in ("ms", "us", "ns") for kind in (polars.Duration(unit), polars.Datetime(unit), polars.Datetime(unit, "Asia/Kathmandu"))}
+        frame = polars.DataFrame([polars.Series("number", numbers), polars.Series("text", texts), *(polars.Series(str(kind), [*two, two[0] if "Array" in str(kind) else None] * 2, kind) for kind, two in few.items())])
+        for how in {}, {"use_pyarrow": True}:
+            frame.write_parquet(self.folder / "polars.parquet", **how)
+            self.check_carried(self.folder / "polars.parquet")
+            self.assertEqual(polars.read_parquet(self.out).schema, polars.read_parquet(self.folder / "polars.parquet").schema)
+
+    def test_pandas(self):
+        numbers, texts = with_texts(3)
+        grade = pandas.Categorical(["high", "low", None] * 2, ["low", "middle", "high"], ordered=True)
+        frame = pandas.DataFrame({"number": numbers, "text": texts, "grade": grade, "when": pandas.to_datetime(["1700-01-01", "2200-01-01T00:00:00.000000001", None] * 2, format="ISO8601"), "span": pandas.to_timedelta([1, 2, None] * 2),
+                                  "u": pandas.array([1, 2**64 - 1, None] * 2, "UInt64"), "period": pandas.period_range("2020", periods=6, freq="M"), "interval": pandas.interval_range(0, 6),
+                                  "flag": pandas.array([True, None, False] * 2, "boolean"), 7: [1.5] * 6}, index=pandas.Index([f"i{i}" for i in range(6)], name="key")).rename(columns=str)
+        frame.to_parquet(self.folder / "pandas.parquet")
+        self.check_carried(self.folder / "pandas.parquet")
+        pandas.testing.assert_frame_equal(pandas.read_parquet(self.out), pandas.read_parquet(self.folder / "pandas.parquet")[:3])
+
+    def test_stored(self):
+        """Lists of two levels come out as they are; what pyarrow would not write is refused by name before a byte is."""
+        numbers, texts = with_texts(3)
+        table = pyarrow.table([numbers, texts, [[1, 2], [], None] * 2, [[("k", 1)], [], None] * 2], pyarrow.schema([
+            ("number", "int64"), ("text", "string"), ("x", pyarrow.list_(pyarrow.field("element", pyarrow.int32(), nullable=False))), ("m", pyarrow.map_(pyarrow.string(), pyarrow.int32()))]))
+        file = self.write("stored.parquet", table, store_schema=False)
+        footer = _footer.read_footer(io.BytesIO(file.read_bytes()))
+        body = file.read_bytes().removesuffix(_footer.end_of(footer))
+        self.assertLess(len(body), file.stat().st_size)
+        elements = footer[2][1][1]
+        [at] = [i for i, element in enumerate(elements) if element[4][1] == b"x"]
+        elements[at + 1:at + 3] = [{**elements[at + 2], 3: (5, 2), 4: (8, b"array")}]
+        footer[4][1][1][0][1][1][1][2][3][1][3] = 9, (8, [b"x", b"array"])
+        file.write_bytes(body + _footer.end_of(footer))
+        self.assertEqual(pyarrow.parquet.ParquetFile(file).schema.column(2).path, "x.array")
+        self.assertEqual(pyarrow.parquet.read_table(file)["x"].to_pylist(), [[1, 2], [], None] * 2)
+        self.check_carried(file)
+        # A key that may be null.
+        self.out.unlink()
+        [key] = [element for element in elements if element[4][1] == b"key"]
+        key[3] = 5, 1
+        file.write_bytes(body + _footer.end_of(footer))
+        self.assertIn("Map keys must be annotated as required", run(file, "-o", self.folder / "none/", code=2))
+        # The types of pyarrow, and of a file that has not got back its own.
+        old = self.write("old.parquet", arrow_table().select(["text", "timestamp[ns]"]), use_deprecated_int96_timestamps=True)
+        with unittest.mock.patch.object(_footer, "plain", lambda footer: footer):
+            self.assertIn(f'could not read "{old}": the column timestamp[ns] is stored in a way that pyarrow does not write', run(old, "-o", self.folder / "none/", code=2))
+        self.assertEqual({path.name for path in self.folder.iterdir()}, {"in.parquet", "stored.parquet", "old.parquet"})
+        with unittest.mock.patch.object(_footer, "restored", lambda made, footer: made):
+            self.assertIn(f'the column text of "{old}" would be another one', run(old, "-o", self.out, code=2))
+        self.assertFalse(self.out.exists())
 
     def test_folder(self):
         files = [self.write(f"{i}.parquet", TABLE.slice(100 * i, 100)) for i in range(4)]
@@ -95,7 +238,7 @@ class Parquet(unittest.TestCase):
         (self.folder / "lexicon").write_text(str(neardup.Lexicon.learn(TEXTS)))
         lexicon = neardup.Lexicon.learn(TEXTS)
         for options, how in (
-                ("--minhash 64,8 -s".split() + ["char 5"], {"k": 64, "b": 8, "scheme": "char 5"}), (["--shingles", "-t", ".95"], {"shingles": True, "threshold": 0.95}),
+                (["--minhash", "64,8", "-s"] + ["char 5"], {"k": 64, "b": 8, "scheme": "char 5"}), (["--shingles", "-t", ".95"], {"shingles": True, "threshold": 0.95}),
                 (["--containment", "--multiset", "--nearest", "-j2", "-m", "1G"], {"containment": True, "multiset": True, "nearest": True}),
                 (["--decide", "signatures"], {"decide": "signatures"}), (["--contained", ".5", "-t", ".3"], {"contained": 0.5, "threshold": 0.3}),
                 (["--lexicon", self.folder / "lexicon"], {"lexicon": lexicon}), (["-a", against], {"against": pyarrow.parquet.read_table(against)})):
@@ -186,12 +329,12 @@ class Parquet(unittest.TestCase):
             signal.signal(signal.SIGINT, signal.default_int_handler)
             import neardup, neardup._parquet as parquet
             from neardup.__main__ import main
-            write = parquet._write
+            write = parquet._Carried.write
             def wait(*arguments):
                 write(*arguments)
                 print("begun", flush=True)
                 signal.pause()
-            parquet._write = wait
+            parquet._Carried.write = wait
             main(["dedupe", {str(file)!r}, "-o", {str(self.out)!r}])"""
         with subprocess.Popen([sys.executable, "-c", program], cwd=HERE, stdout=subprocess.PIPE, text=True) as process:
             self.assertEqual(process.stdout.readline(), "begun\n")

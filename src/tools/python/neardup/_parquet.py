@@ -1,6 +1,7 @@
 """Parquet files in and out, by pyarrow: read twice, and never whole."""
 
 import contextlib
+import io
 import itertools
 import mmap
 import os
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
-from . import _arrow
+from . import _arrow, _footer
 from ._joining import NO_KEEPER, Clusters, Kept, keep
 from ._tables import make_values, pyarrow_take
 from ._values import Values
@@ -45,7 +46,8 @@ def _open(path: str) -> Any:
         with open(path, "rb") as file:
             if file.read(4) != b"PAR1":
                 raise ValueError("it is no Parquet file; the command neardup reads JSON lines, CSV and TSV")
-        return parquet.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
+        # Microseconds of 64 bits hold all that 96 bits do.
+        return parquet.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False, coerce_int96_timestamp_unit="us")
 
 
 def _batches(file: Any, columns: list[str] | None = None) -> Iterator[Any]:
@@ -160,33 +162,96 @@ def spooled(arrays: Iterator[Any], file: Any) -> Any:
 # ---- Writing ---------------------------------------------------------------
 
 
-def _codecs(file: Any) -> Any:
-    """Returns how each column of a file is compressed."""
-    groups = [file.metadata.row_group(i) for i in range(min(1, file.metadata.num_row_groups))]
-    codecs = {column.path_in_schema: column.compression for group in groups for column in map(group.column, range(group.num_columns))}
-    return {name: "NONE" if codec == "UNCOMPRESSED" else codec for name, codec in codecs.items()} or "snappy"
+def _are_dictionaries(kind: Any) -> Iterator[bool]:
+    """Yields for each column of values within a type whether it is read as a dictionary, whose order means something."""
+    kind = getattr(kind, "storage_type", kind)
+    if pyarrow.types.is_dictionary(kind) or not kind.num_fields:
+        yield pyarrow.types.is_dictionary(kind)
+    else:
+        for i in range(kind.num_fields):
+            yield from _are_dictionaries(kind.field(i).type)
 
 
-def _kept_rows(file: Any, stays: memoryview) -> Iterator[Any]:
-    place = 0
-    for batch in _batches(file):
-        some = [i for i, stay in enumerate(stays[place:place + len(batch)]) if stay]
-        place += len(batch)
-        yield pyarrow_take(pyarrow.Table.from_batches([batch]), some)
+class _Carried:
+    """A file whose rows are read as what is stored, and written so."""
+
+    def __init__(self, path: str, schema: Any) -> None:
+        self._path = path
+        with _reading(path), open(path, "rb") as file:
+            self.footer = _footer.read_footer(file)
+            stored = parquet.read_metadata(io.BytesIO(b"PAR1" + _footer.end_of(_footer.plain(self.footer))))
+        with _reading(path):
+            some = itertools.chain.from_iterable(_are_dictionaries(field.type) for field in schema)
+            dictionaries = [stored.schema.column(i).path for i, is_dictionary in enumerate(some) if is_dictionary]
+            self.file = parquet.ParquetFile(path, metadata=stored, buffer_size=1 << 20, pre_buffer=False, read_dictionary=dictionaries)
+            self._names = self._check()
+
+    def _check(self) -> list[str]:
+        """Returns the names of the columns in the file that pyarrow would write, which has to store what this one does."""
+        empty = io.BytesIO()
+        parquet.ParquetWriter(empty, self.file.schema_arrow).close()
+        mine, made = (_footer.leaves_of(footer) for footer in (self.footer, _footer.read_footer(empty)))
+        plain = _footer.leaves_of(_footer.plain(self.footer))
+        for leaf, here, there in itertools.zip_longest(mine, plain, made):
+            if here is None or there is None or here.stored != there.stored:
+                raise ValueError(f"the column {leaf or there} is stored in a way that pyarrow does not write: leave it out, or cast it first")
+        return list(map(str, made))
+
+    def _writer(self, out: Any) -> Any:
+        """Returns a writer of such a file, each of whose columns is compressed as here."""
+        groups = [self.file.metadata.row_group(i) for i in range(min(1, self.file.metadata.num_row_groups))]
+        codecs = {name: group.column(i).compression.replace("UNCOMPRESSED", "NONE") for group in groups for i, name in enumerate(self._names)}
+        ordered = [name for name, leaf in zip(self._names, _footer.leaves_of(self.footer)) if leaf.is_ordered()]
+        return parquet.ParquetWriter(out, self.file.schema_arrow, compression=codecs or "snappy", write_statistics=ordered or False)
+
+    def _rows(self, stays: memoryview) -> Iterator[Any]:
+        place = 0
+        with _reading(self._path):
+            for batch in _batches(self.file):
+                some = [i for i, stay in enumerate(stays[place:place + len(batch)]) if stay]
+                place += len(batch)
+                yield pyarrow_take(pyarrow.Table.from_batches([batch]), some)
+
+    def write(self, stays: memoryview, out: Any) -> None:
+        """Writes the rows that stay, in row groups of as many rows as the largest, or fewer if they take much memory."""
+        groups = range(self.file.metadata.num_row_groups)
+        most = max((self.file.metadata.row_group(i).num_rows for i in groups), default=1)
+        sink = _Sink(out)
+        with self._writer(sink) as writer:
+            waiting = self.file.schema_arrow.empty_table()
+            for rows in self._rows(stays):
+                waiting = pyarrow.concat_tables([waiting, rows])
+                while len(waiting) >= most or waiting.nbytes >= _WAITING:
+                    writer.write_table(waiting.slice(0, most), most)
+                    waiting = waiting.slice(most)
+            if len(waiting):
+                writer.write_table(waiting, most)
+            sink.end = io.BytesIO()
+        end = _footer.end_of(_footer.restored(_footer.read_footer(sink.end), self.footer))
+        self._compare(end)
+        out.write(end)
+
+    def _compare(self, end: bytes) -> None:
+        """Refuses a file with this end, if pyarrow says something else of a column of it."""
+        made, known = (parquet.read_metadata(file).schema for file in (io.BytesIO(b"PAR1" + end), self._path))
+        for here, there in itertools.zip_longest(known, made):
+            if here is None or there is None or not here.equals(there):
+                raise InputError(f'the column {(here or there).path} of "{self._path}" would be another one: {here} would be {there}')
 
 
-def _write(file: Any, stays: memoryview, out: Any) -> None:
-    """Writes the rows of a file that stay, in row groups of as many rows as its largest, or fewer if they take much memory."""
-    most = max((file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)), default=1)
-    with parquet.ParquetWriter(out, file.schema_arrow, compression=_codecs(file)) as writer:
-        waiting = file.schema_arrow.empty_table()
-        for rows in _kept_rows(file, stays):
-            waiting = pyarrow.concat_tables([waiting, rows])
-            while len(waiting) >= most or waiting.nbytes >= _WAITING:
-                writer.write_table(waiting.slice(0, most), most)
-                waiting = waiting.slice(most)
-        if len(waiting):
-            writer.write_table(waiting, most)
+class _Sink(io.RawIOBase):
+    """A file, and its end, which waits in memory."""
+
+    def __init__(self, out: Any) -> None:
+        self._out = out
+        self.end: io.BytesIO | None = None
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        written: int = (self.end or self._out).write(data)
+        return written
 
 
 def _outputs(inputs: Sequence[str], output: str) -> list[pathlib.Path]:
@@ -265,6 +330,7 @@ def dedupe_files(inputs: Sequence[str], output: str, *, field: str, id: str | No
     inputs = _distinct(inputs, against)
     side, other = _Side(inputs), None if against is None else _Side([against])
     side.check(field, id)
+    carried = [_Carried(path, file.schema_arrow) for path, file in zip(side.paths, side.files)]
     if other is not None:
         other.check(field, id if report else None)
     paths = _outputs(inputs, output)
@@ -283,8 +349,8 @@ def dedupe_files(inputs: Sequence[str], output: str, *, field: str, id: str | No
         if report:
             with open(aside(report), "w", encoding="utf-8") as lines:
                 _report(lines, kept, "texts" if making["shingles"] else making["decide"], side.ids(id), other.ids(id) if other else ())
-        for path, file in zip(paths, side.files):
+        for path, some in zip(paths, carried):
             with open(aside(path), "wb") as out:
-                _write(file, memoryview(stays)[place:place + file.metadata.num_rows], out)
-            place += file.metadata.num_rows
+                some.write(memoryview(stays)[place:place + some.file.metadata.num_rows], out)
+            place += some.file.metadata.num_rows
     done(len(kept.stay), place)
