@@ -279,6 +279,41 @@ is($node->safe_psql('postgres', 'SELECT last_value FROM wrong'), '0', 'no near r
 is($node->safe_psql('postgres', "SELECT count(*) FROM $_"), '4', "$_: no row came") for @hot;
 cmp_ok($updates, '>', $inserts, 'there were updates');
 
+# A member of a group is updated in another column when its leader goes, and then leads.
+$node->safe_psql(
+	'postgres', q{
+	SELECT setval('ended', 0), setval('wrong', 0);
+	CREATE TABLE led (LIKE hot_grouped INCLUDING ALL);
+	SELECT neardup_guard('led', 'h', 0.9, 'group', record_in => 'same_as');
+	INSERT INTO led (id, h) VALUES (1, hash_of(1, 0));
+	CREATE PROCEDURE update_member() LANGUAGE plpgsql AS $$
+	BEGIN
+		FOR i IN 1 .. 500000 LOOP
+			UPDATE led SET tag = tag + 1 WHERE id = 1;
+			COMMIT;
+			EXIT WHEN (SELECT last_value FROM ended) = 1;
+		END LOOP;
+	END $$;
+	CREATE PROCEDURE lead_and_go(times int) LANGUAGE plpgsql AS $$
+	BEGIN
+		FOR i IN 2 .. times + 1 LOOP
+			UPDATE led SET h = hash_of(2, 0) WHERE id = 1;
+			COMMIT;
+			INSERT INTO led (id, h) VALUES (i, hash_of(1, 1));
+			COMMIT;
+			UPDATE led SET h = hash_of(1, 0) WHERE id = 1;
+			COMMIT;
+			PERFORM pg_sleep(0.001);
+			DELETE FROM led WHERE id = i;
+			COMMIT;
+			PERFORM nextval('wrong') FROM led WHERE same_as <> 1;
+		END LOOP;
+		PERFORM nextval('ended');
+	END $$;
+});
+$count = in_sessions(sub { shift == 0 ? "CALL lead_and_go($times);" : 'CALL update_member();' }, ('read\ committed') x 4);
+is(show($count) . $node->safe_psql('postgres', 'SELECT last_value FROM wrong'), '0', 'no member is left without a leader while it is updated in another column');
+
 # A row of another table is replaced whenever it is searched: the guard's condition waits at a row of a negative id, when the
 # index has named all rows, until a session has done so.
 $node->safe_psql(
