@@ -102,6 +102,7 @@ file("$_.jsonl", qq({"text": "text of @{[ /(.)$/ ]}"}\n)) for 'a', 'b', "c\nd";
 my $both = run('$N sign a.jsonl b.jsonl');
 is(run("printf '$_' | \$N sign --files-from -"), $both, "a list: $_") for 'a.jsonl\nb.jsonl\n', '\n\na.jsonl\n\nb.jsonl', 'a.jsonl\0b.jsonl\0', 'a.jsonl\0b.jsonl';
 is(run('echo b.jsonl >list; $N sign --files-from list a.jsonl'), $both, 'behind the arguments');
+is(run('printf "\357\273\277a.jsonl\nb.jsonl\n" >list; $N sign --files-from list'), $both, 'a byte order mark is no part of a name');
 is(counts(run(q(printf 'c\nd.jsonl\0a.jsonl' | $N sign -s "word 1" --files-from -))), '1:3 2:3', 'a name with a line end');
 is(run('(echo a.jsonl; echo -) >list; $N dedupe --files-from list <b.jsonl'), slurp('a.jsonl') . slurp('b.jsonl'), 'standard input in a list');
 fails('printf "\n" | $N sign --files-from -', 2, qr/^neardup: "-" names no file$/);

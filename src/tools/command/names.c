@@ -33,6 +33,7 @@ char **
 read_names(char **names)
 {
 	Buffer list = read_whole(options.files_from, false);
+	size_t mark = list.length >= 3 && memcmp(list.bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 	char between = memchr(list.bytes, '\0', list.length) != NULL ? '\0' : '\n';
 	Buffer all = {0};
 	char *end;
@@ -40,7 +41,7 @@ read_names(char **names)
 	while (*names != NULL)
 		put(&all, names++, sizeof(char *));
 	put(&list, &between, 1);
-	for (char *at = list.bytes; at < list.bytes + list.length; at = end + 1)
+	for (char *at = list.bytes + mark; at < list.bytes + list.length; at = end + 1)
 	{
 		end = memchr(at, between, list.bytes + list.length - at);
 		*end = '\0';
