@@ -44,6 +44,7 @@ INSERT INTO variants
 			('AND id % 3 = 0', ', against => $q$SELECT id, %s<class> AND id % 3 > 0 ORDER BY id$q$, verdicts => $q$TABLE verdicts$q$')) a (rows, others),
 		LATERAL (SELECT how || which || replace(others, '%s', signature)) l (arguments)
 	WHERE NOT (which ~ 'components' AND (how ~ 'containment' OR others ~ 'against'));
+SET client_min_messages = warning;
 SELECT count(*) AS calls, sum(rows) > 20000 AS many, sum(differ) AS differ FROM variants, differences(call);
 
 -- Signatures that go to a file, with copies in other classes.
@@ -54,6 +55,7 @@ INSERT INTO docs (id, tenant, lang, s)
 	FROM docs, generate_series(1, 3) generation;
 UPDATE docs SET sig = to_minhash(s, 512, 8);
 SELECT sum(rows) > 10000 AS many, sum(differ) AS differ FROM variants, differences(call) WHERE call ~ 'sig' AND call !~ 'all|sig, s';
+RESET client_min_messages;
 RESET maintenance_work_mem;
 
 -- A trigger's groups begin as the batch makes them.

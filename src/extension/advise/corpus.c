@@ -343,7 +343,8 @@ corpus_read(Corpus *corpus, const char *query, int most, const char *judged)
 	MemoryContextSwitchTo(old);
 	corpus->query = query_statement(plan, query);
 	number = reader.id_type == INT2OID || reader.id_type == INT4OID;
-	corpus->ids = id_type(number ? INT8OID : reader.id_type);
+	corpus->ids = id_type(number ? INT8OID : reader.id_type,
+						  TupleDescAttr(query_columns(plan), 0)->attcollation);
 	if (judged)
 		corpus->verdicts = judged_read("judged", judged, &corpus->ids);
 	query_rows(plan, take_row, &reader);

@@ -10,16 +10,18 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
-/* Looks up how ids of a type are kept and compared. */
+#include "calls/arguments.h"
+
+/* Looks up how ids of a type are kept and compared, by the collation of their column if it has one. */
 IdType
-id_type(Oid type)
+id_type(Oid type, Oid collation)
 {
 	TypeCacheEntry *cache = lookup_type_cache(type, TYPECACHE_CMP_PROC_FINFO);
 	IdType result = {.type = type,
 					 .length = cache->typlen,
 					 .by_value = cache->typbyval,
 					 .compare = &cache->cmp_proc_finfo,
-					 .collation = cache->typcollation};
+					 .collation = OidIsValid(collation) ? collation : cache->typcollation};
 
 	if (!OidIsValid(cache->cmp_proc))
 		ereport(ERROR,
@@ -83,4 +85,48 @@ id_text(const IdType *ids, Datum id)
 
 	getTypeOutputInfo(ids->type, &output, &varlena);
 	return OidOutputFunctionCall(output, id);
+}
+
+/* A text to read as a value of a type. */
+typedef struct IdText
+{
+	Oid type;
+	char *text;
+	Datum value;
+} IdText;
+
+/* Reads the text of an IdText, or raises an error. */
+static void
+read_id(void *state)
+{
+	IdText *id = state;
+	Oid input;
+	Oid parameter;
+
+	getTypeInputInfo(id->type, &input, &parameter);
+	id->value = OidInputFunctionCall(input, id->text, parameter, -1);
+}
+
+/*
+ * neardup_as_id(value text, id_type anyelement): the value of the type of id_type that has this
+ * text, or NULL if there is none.
+ */
+PG_FUNCTION_INFO_V1(neardup_as_id);
+Datum
+neardup_as_id(PG_FUNCTION_ARGS)
+{
+	IdText id = {.type = get_fn_expr_argtype(fcinfo->flinfo, 1)};
+	ErrorData *error;
+	int category;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	id.text = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	error = catch_error(read_id, &id);
+	if (error == NULL)
+		PG_RETURN_DATUM(id.value);
+	category = ERRCODE_TO_CATEGORY(error->sqlerrcode);
+	if (category != ERRCODE_DATA_EXCEPTION && category != ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION)
+		ReThrowError(error);
+	PG_RETURN_NULL();
 }

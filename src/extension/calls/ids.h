@@ -18,7 +18,7 @@ typedef struct IdType
 	Oid collation;
 } IdType;
 
-extern IdType id_type(Oid type);
+extern IdType id_type(Oid type, Oid collation);
 extern Oid id_column_type(const IdType *ids, Oid column_type);
 extern bool id_fits(const IdType *ids, Oid column_type);
 extern Datum id_copy(const IdType *ids, Oid column_type, Datum id, MemoryContext context);

@@ -35,8 +35,13 @@ judged_take_row(void *state, const Datum *values, const bool *nulls)
 	JudgedPairs *verdicts = reader->verdicts;
 	uint32 v = verdicts->count;
 
-	if (nulls[0] || nulls[1] || nulls[2])
+	if (nulls[2])
 		return true;
+	if (nulls[0] || nulls[1])
+	{
+		verdicts->nameless++;
+		return true;
+	}
 	if (v >= VERDICTS_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -165,6 +170,17 @@ verdict_key(const void *record)
 	return (uint64) verdict->a << 32 | (uint64) verdict->b << 1 | verdict->same;
 }
 
+/* Tells how many verdicts do not name two rows. */
+static void
+tell_nameless(const JudgedPairs *verdicts, uint32 nameless)
+{
+	if (nameless + verdicts->nameless > 0)
+		ereport(NOTICE,
+				(errmsg("%u of %u verdicts in \"%s\" name a row that is not compared",
+						nameless + verdicts->nameless, verdicts->count + verdicts->nameless,
+						verdicts->name)));
+}
+
 /*
  * Reads a query that returns pairs of ids and whether they are the same.  Returns NULL if it
  * returns no verdict.
@@ -191,7 +207,10 @@ judged_read(const char *name, const char *query, const IdType *ids)
 	SPI_finish();
 	sort_ids(verdicts);
 	sort_records(verdicts->verdict, verdicts->count, sizeof(JudgedPair), verdict_key);
-	return verdicts->count == 0 ? NULL : verdicts;
+	if (verdicts->count > 0)
+		return verdicts;
+	tell_nameless(verdicts, 0);
+	return NULL;
 }
 
 /* Raises an error: the verdicts on two ids contradict each other. */
@@ -209,14 +228,16 @@ judged_contradict(const JudgedPairs *verdicts, uint32 a, uint32 b, const char *d
 }
 
 /*
- * Keeps one verdict on each pair of ids that the rows of a call have.  A pair whose verdicts differ is
- * kept as unsure, or raises an error; so does an id that is judged different from itself.
+ * Keeps one verdict on each pair of ids that the rows of a call have, and tells how many have others.
+ * A pair whose verdicts differ is kept as unsure, or raises an error; so does an id that is judged
+ * different from itself.
  */
 void
 judged_keep(JudgedPairs *verdicts, bool (*is_met)(const void *state, uint32 a, uint32 b),
 			const void *state, bool unsure)
 {
 	uint32 kept = 0;
+	uint32 nameless = 0;
 
 	for (uint32 v = 0; v < verdicts->count; v++)
 	{
@@ -224,6 +245,8 @@ judged_keep(JudgedPairs *verdicts, bool (*is_met)(const void *state, uint32 a, u
 		JudgedPair *last = kept > 0 ? verdicts->verdict + kept - 1 : NULL;
 		bool again = last != NULL && last->a == verdict->a && last->b == verdict->b;
 
+		nameless +=
+			!is_met(state, verdict->a, verdict->a) || !is_met(state, verdict->b, verdict->b);
 		if (!is_met(state, verdict->a, verdict->b))
 			continue;
 		if (verdict->a == verdict->b && !verdict->same)
@@ -237,6 +260,7 @@ judged_keep(JudgedPairs *verdicts, bool (*is_met)(const void *state, uint32 a, u
 		if (!again && verdict->a != verdict->b)
 			verdicts->verdict[kept++] = *verdict;
 	}
+	tell_nameless(verdicts, nameless);
 	verdicts->count = kept;
 }
 

@@ -36,6 +36,7 @@ typedef struct JudgedPairs
 	JudgedPair *verdict; /* the verdicts, ascending by a and b */
 	uint32 count;
 	uint32 room;
+	uint32 nameless; /* the verdicts beside, of which an id is NULL */
 } JudgedPairs;
 
 extern JudgedPairs *judged_read(const char *name, const char *query, const IdType *ids);

@@ -10,6 +10,8 @@
 #include "port/pg_bitutils.h"
 #include "utils/builtins.h"
 
+#include "calls/query.h"
+
 /* Finds the arguments of a call of a function that lacks those in the bit map `absent`. */
 static void
 place_arguments(Call *call, int arguments, uint32 absent)
@@ -155,6 +157,20 @@ call_is_met(const void *state, uint32 a, uint32 b)
 		are_met(against, a, source, b) || are_met(against, a, against, b);
 }
 
+/* Returns the collation of the ids of a query, by which verdicts name them. */
+static Oid
+collation_of_ids(const char *query)
+{
+	TupleDesc columns;
+	Oid collation;
+
+	SPI_connect();
+	columns = query_columns(query_prepare("query", query, 0, "SELECT id, sig FROM docs"));
+	collation = columns->natts == 0 ? InvalidOid : TupleDescAttr(columns, 0)->attcollation;
+	SPI_finish();
+	return collation;
+}
+
 /* Reads the queries of a call. */
 void
 call_read(Call *call)
@@ -163,7 +179,7 @@ call_read(Call *call)
 
 	begin_engine(call);
 	progress_begin();
-	options->ids = id_type(call->id_type);
+	options->ids = id_type(call->id_type, collation_of_ids(call->query));
 	if (call->verdicts_query != NULL)
 		options->verdicts = judged_read("verdicts", call->verdicts_query, &options->ids);
 	options->judged_alone &= options->verdicts != NULL;
