@@ -18,19 +18,19 @@ BEGIN
 	EXECUTE format('SELECT count(*) FROM %s AS t WHERE t.%I IS NOT NULL OR %L', relation, found.signature, verdicts IS NOT NULL) INTO total;
 	FOR line IN EXECUTE format($list$
 			WITH found AS MATERIALIZED (
-				SELECT *, id = keeper AS kept, row_number() OVER () AS place
-				FROM %5$s.neardup_clusters($1, $2, NULL::text, false, NULL::text, 'star'::text, false, NULL::float8, 1.0::float8, 'resemblance'::text, $3, $4)
-			), clusters AS (
-				SELECT keeper, row_number() OVER (ORDER BY size DESC, place) AS cluster FROM found WHERE kept
+				SELECT *, (ROW(id)::record) *= (ROW(keeper)::record) AS kept, row_number() OVER () AS place
+				FROM %5$s.neardup_clusters($1, $2, NULL::%6$s, false, NULL::text, 'star'::text, false, NULL::float8, 1.0::float8, 'resemblance'::text, $3, $4)
+			), placed AS (
+				SELECT *, min(place) FILTER (WHERE kept) OVER (PARTITION BY keeper) AS first FROM found
 			), shown AS MATERIALIZED (
-				SELECT * FROM clusters JOIN found USING (keeper) WHERE (cluster > $5) IS NOT TRUE
+				SELECT *, format('%%s', id) AS text FROM (SELECT *, dense_rank() OVER (ORDER BY size DESC, first) AS cluster FROM placed) AS p WHERE (cluster > $5) IS NOT TRUE
 			), titles AS (
-				SELECT %1$s AS id, %2$s AS title FROM %3$s AS t WHERE %1$s = ANY (ARRAY(SELECT id FROM shown)) AND %4$L
+				SELECT %1$s AS text, %2$s AS title FROM %3$s AS t WHERE %1$s COLLATE "C" = ANY (ARRAY(SELECT text FROM shown)) AND %4$L
 			)
-			SELECT cluster, size, regexp_replace(id COLLATE "C", $6, ' ', 'g') AS id, CASE WHEN NOT kept THEN similarity END AS similarity, title, counts.*
-			FROM (SELECT count(*) AS rows, count(*) FILTER (WHERE kept) AS clusters FROM found) AS counts LEFT JOIN shown ON true LEFT JOIN titles USING (id)
+			SELECT cluster, size, regexp_replace(shown.text COLLATE "C", $6, ' ', 'g') AS id, CASE WHEN NOT kept THEN similarity END AS similarity, title, counts.*
+			FROM (SELECT count(*) AS rows, count(*) FILTER (WHERE kept) AS clusters FROM found) AS counts LEFT JOIN shown ON true LEFT JOIN titles ON titles.text COLLATE "C" = shown.text
 			ORDER BY cluster, NOT kept, place$list$,
-			format(found.key, 't'), CASE WHEN show IS NULL THEN 'NULL' ELSE format(found.printed, format('format(''%%s'', t.%I)', show)) END, relation, show IS NOT NULL, '@extschema@')
+			format(found.key, 't'), CASE WHEN show IS NULL THEN 'NULL' ELSE format(found.printed, format('format(''%%s'', t.%I)', show)) END, relation, show IS NOT NULL, '@extschema@', found.type)
 			USING found.query, threshold, found.verdicts, within, listed, found.unseen LOOP
 		IF line.cluster = 1 AND line.similarity IS NULL OR line.cluster IS NULL THEN
 			RAISE NOTICE '%: % rows; % clusters of near-duplicates (similarity % and above%), % rows in them, of which % would go', found.shown, total, line.clusters,
@@ -56,9 +56,11 @@ DECLARE
 	found @extschema@.neardup_rows;
 	watched text;
 	noticed text;
+	server text := (SELECT format('%s/%s', system_identifier, d.oid) FROM pg_control_system(), pg_database AS d WHERE datname = current_database());
 	me numeric;
 	horizon numeric;
 	since numeric;
+	here boolean;
 	bad record;
 BEGIN
 	IF threshold IS NULL THEN
@@ -73,11 +75,11 @@ BEGIN
 	END LOOP;
 	-- It is an error if no similarity can have this threshold, or the caller may not read what is watched.
 	PERFORM @extschema@.near(0::bigint::@extschema@.simhash, threshold);
-	EXECUTE format('SELECT %s, t.%I FROM %s AS t LIMIT 0', format(found.key, 't'), found.signature, relation);
+	EXECUTE format('SELECT %s, %s FROM %s AS t LIMIT 0', format(found.key, 't'), format(found.signed, 't'), relation);
 	SELECT format('%s.neardup_watched', s), format('%s.neardup_noticed', s) INTO watched, noticed
 	FROM pg_class AS c, coalesce(schema, relnamespace::regnamespace) AS s WHERE c.oid = relation;
 	IF to_regclass(watched) IS NULL THEN
-		EXECUTE format('CREATE TABLE %s ("table" regclass, sig name, threshold float8, seen numeric NOT NULL, PRIMARY KEY ("table", sig, threshold))', watched);
+		EXECUTE format('CREATE TABLE %s ("table" regclass, sig name, threshold float8, seen numeric NOT NULL, server text, PRIMARY KEY ("table", sig, threshold))', watched);
 	END IF;
 	IF to_regclass(noticed) IS NULL THEN
 		EXECUTE format('CREATE TABLE %s ("table" regclass, sig name, threshold float8, id text, resembles text, similarity float8 NOT NULL, noticed_at timestamptz NOT NULL DEFAULT now(),
@@ -93,33 +95,41 @@ BEGIN
 				HINT = 'Drop it, call the function as its owner, or name another schema: schema => ''monitoring''.';
 		END IF;
 	END LOOP;
-	-- All transactions below the horizon had ended before the search begins.  A noted number that is
-	-- greater than the current one comes from another server, before a restore.
+	IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = watched::regclass AND attname = 'server' AND NOT attisdropped) THEN
+		EXECUTE format('ALTER TABLE %s ADD COLUMN server text', watched);
+	END IF;
+	-- All transactions below the horizon had ended before the search begins.  After a restore, numbers are
+	-- those of another server.
 	me := pg_current_xact_id()::text::numeric;
 	horizon := pg_snapshot_xmin(pg_current_snapshot())::text::numeric;
-	EXECUTE format('SELECT seen FROM %s WHERE "table" = $1 AND sig = $2 AND threshold = $3 AND seen <= $4', watched) INTO since USING relation, found.signature, threshold, me;
+	EXECUTE format('SELECT seen, server IS NOT DISTINCT FROM $4 AND seen <= $5 FROM %s WHERE "table" = $1 AND sig = $2 AND threshold = $3', watched) INTO since, here USING relation, found.signature, threshold, server, me;
 	IF since IS NULL THEN
-		RAISE NOTICE '% is watched from now on', found.shown;
+		RAISE NOTICE '% is watched from now on; what was written since the oldest open transaction began counts as new', found.shown;
 	ELSE
-		IF me - since >= 2147483648 THEN
+		IF NOT here THEN
+			RAISE WARNING 'the table was restored since the last run: all rows are compared';
+		ELSIF me - since >= 2147483648 THEN
 			RAISE WARNING 'more than 2^31 transactions since the last run: all rows are compared';
 		END IF;
-		RETURN QUERY EXECUTE format($search$
+		EXECUTE format($search$
+			CREATE TEMP TABLE neardup_pairs_met AS
 			WITH fresh AS MATERIALIZED (
-				SELECT (%6$s)::%7$s AS value, t.%2$I AS sig FROM %3$s AS t WHERE t.%2$I IS NOT NULL AND ($1 >= 2147483648 OR age(t.xmin) BETWEEN 0 AND $1)
-			), pairs AS (
-				SELECT format('%%s', greatest(value, (%6$s)::%7$s)) AS id, format('%%s', least(value, (%6$s)::%7$s)) AS resembles, %4$s.similarity(fresh.sig, t.%2$I) AS similarity
-				FROM fresh JOIN %3$s AS t ON %4$s.is_similar(t.%2$I, fresh.sig, $2) AND %1$s <> format('%%s', value)
-			), noticed AS (
-				INSERT INTO %5$s ("table", sig, threshold, id, resembles, similarity)
-				SELECT DISTINCT $3, $4, $2, id, resembles, similarity FROM pairs
-				ON CONFLICT DO NOTHING
+				SELECT %1$s AS value, %2$s AS sig FROM %3$s AS t WHERE t.%4$I IS NOT NULL AND ($1 OR age(t.xmin) BETWEEN 0 AND $2)
+			)
+			SELECT greatest(value, %1$s) AS id, least(value, %1$s) AS resembles, %5$s.similarity(fresh.sig, %2$s) AS similarity
+			FROM fresh JOIN %3$s AS t ON %5$s.is_similar(%2$s, fresh.sig, $3) AND (ROW(%1$s)::record) *<> (ROW(value)::record)$search$,
+			format('(%s)::%s', format(found.value, 't'), found.type), format(found.signed, 't'), relation, found.signature, '@extschema@') USING NOT here OR me - since >= 2147483648, me - since, threshold;
+		CALL @extschema@.neardup_in_record('CREATE TEMP TABLE neardup_pairs_told AS SELECT DISTINCT format(''%s'', id) AS id, format(''%s'', resembles) AS resembles, similarity FROM pg_temp.neardup_pairs_met');
+		RETURN QUERY EXECUTE format($told$
+			WITH noticed AS (
+				INSERT INTO %s ("table", sig, threshold, id, resembles, similarity) SELECT $1, $2, $3, id, resembles, similarity FROM pg_temp.neardup_pairs_told ON CONFLICT DO NOTHING
 				RETURNING id, resembles, similarity
 			)
-			SELECT regexp_replace(id COLLATE "C", $5, ' ', 'g'), regexp_replace(resembles COLLATE "C", $5, ' ', 'g'), similarity FROM noticed ORDER BY similarity DESC, noticed.id, noticed.resembles$search$,
-			format(found.key, 't'), found.signature, relation, '@extschema@', noticed, format(found.value, 't'), found.type) USING me - since, threshold, relation, found.signature, found.unseen;
+			SELECT regexp_replace(id COLLATE "C", $4, ' ', 'g'), regexp_replace(resembles COLLATE "C", $4, ' ', 'g'), similarity FROM noticed ORDER BY similarity DESC, noticed.id, noticed.resembles$told$, noticed)
+			USING relation, found.signature, threshold, found.unseen;
+		DROP TABLE pg_temp.neardup_pairs_met, pg_temp.neardup_pairs_told;
 	END IF;
-	EXECUTE format('INSERT INTO %s VALUES ($1, $2, $3, $4) ON CONFLICT ("table", sig, threshold) DO UPDATE SET seen = EXCLUDED.seen', watched) USING relation, found.signature, threshold, horizon;
+	EXECUTE format('INSERT INTO %s VALUES ($1, $2, $3, $4, $5) ON CONFLICT ("table", sig, threshold) DO UPDATE SET seen = EXCLUDED.seen, server = EXCLUDED.server', watched) USING relation, found.signature, threshold, horizon, server;
 END $$;
 COMMENT ON FUNCTION neardup_watch(pg_catalog.regclass, pg_catalog.float8, pg_catalog.regnamespace, pg_catalog.name[], pg_catalog.name, boolean) IS
 	'the near-duplicates of rows inserted or changed since the last call; each pair once';

@@ -248,6 +248,9 @@ BEGIN
 	-- It is an error if no passage can be of this scheme.
 	PERFORM @extschema@.shared_passages(''::text, ''::text, scheme, min_tokens);
 	PERFORM @extschema@.neardup_require_trust(pairs, trust, false) WHERE pairs IS NOT NULL;
+	IF (SELECT count(*) FROM pg_attribute WHERE attrelid = pairs AND attname IN ('a', 'b', 'similarity') AND NOT attisdropped) < 3 AND pairs IS NOT NULL THEN
+		RAISE EXCEPTION '"pairs" must have the columns a, b and similarity, as "%" does not', pairs USING ERRCODE = 'undefined_column', HINT = 'Use CREATE TABLE pairs AS SELECT a, b, similarity FROM neardup_pairs(...).';
+	END IF;
 	-- Pairs to judge are drawn from the texts, and need no signatures; nor do given pairs.
 	CALL @extschema@.neardup_find_rows(relation, key, CASE WHEN unsigned THEN texts ELSE signature END, within, order_by, verdicts, NULL::name, ARRAY[texts, show], trust, false, found);
 	EXECUTE format('SELECT count(*) AS rows, (SELECT left(format(''%%s'', t.%I), 100) FROM %s AS t WHERE t.%1$I IS NOT NULL AND NOT $1 LIMIT 1) AS one FROM %2$s AS t WHERE t.%1$I IS NOT NULL',
@@ -291,10 +294,10 @@ BEGIN
 				FROM (SELECT p.a, p.b, nullif(format(''%%s'', p.similarity), '''')::float8 AS similarity FROM %s AS p) AS p WHERE p.similarity >= $2', pairs)
 			WHEN kind = 'judge' THEN format('SELECT a, b, ordinality::float8 AS similarity, 2::bigint AS size FROM %s.neardup_pairs_to_judge(%L, $8, $3) WITH ORDINALITY', '@extschema@',
 				format('SELECT id, %s FROM (%s) AS q (id, body) WHERE body IS NOT NULL', format(readable, 'format(''%s'', body)'), found.query))
-			WHEN kind = 'clusters' THEN format('SELECT keeper AS a, id AS b, similarity, size
-				FROM %s.neardup_clusters($1, $2, NULL::text, false, NULL::text, ''star''::text, false, NULL::float8, 1.0::float8, ''resemblance''::text, $3, $4) WHERE id <> keeper', '@extschema@')
-			ELSE format('SELECT a, b, similarity, 2::bigint AS size
-				FROM %s.neardup_pairs($1, $2, NULL::text, false, NULL::text, ''first''::text, NULL::float8, 1.0::float8, ''resemblance''::text, $3, $4)', '@extschema@') END, '@extschema@')
+			WHEN kind = 'clusters' THEN format('SELECT format(''%%s'', keeper) AS a, format(''%%s'', id) AS b, similarity, size
+				FROM %s.neardup_clusters($1, $2, NULL::%s, false, NULL::text, ''star''::text, false, NULL::float8, 1.0::float8, ''resemblance''::text, $3, $4) WHERE (ROW(id)::record) *<> (ROW(keeper)::record)', '@extschema@', found.type)
+			ELSE format('SELECT format(''%%s'', a) AS a, format(''%%s'', b) AS b, similarity, 2::bigint AS size
+				FROM %s.neardup_pairs($1, $2, NULL::%s, false, NULL::text, ''first''::text, NULL::float8, 1.0::float8, ''resemblance''::text, $3, $4)', '@extschema@', found.type) END, '@extschema@')
 		INTO counts USING found.query, threshold, found.verdicts, within, sort, below, kind, listed, members;
 	IF counts.itself IS NOT NULL THEN
 		RAISE EXCEPTION '"pairs" has a pair of id % with itself', regexp_replace(counts.itself, found.unseen, ' ', 'g') USING ERRCODE = 'invalid_parameter_value', HINT = 'Leave it out: WHERE a <> b.';
@@ -304,8 +307,8 @@ BEGIN
 	-- Texts are read up to a length, so that one very long text does not keep all others waiting.
 	FOR pair IN EXECUTE format($texts$
 			WITH docs AS MATERIALIZED (
-				SELECT id, missing, length(body) AS length, left(body, $3) AS body, sha256(convert_to(body, $4)) AS digest, title, signature
-				FROM (SELECT %1$s AS id, t.%2$I IS NULL AS missing, format('%%s', t.%2$I) COLLATE "C" AS body, %3$s COLLATE "C" AS title, %4$s AS signature FROM %5$s AS t WHERE %1$s = ANY ($2)) AS d
+				SELECT id COLLATE "C" AS id, missing, length(body) AS length, left(body, $3) AS body, sha256(convert_to(body, $4)) AS digest, title, signature
+				FROM (SELECT %1$s AS id, t.%2$I IS NULL AS missing, format('%%s', t.%2$I) COLLATE "C" AS body, %3$s COLLATE "C" AS title, %4$s AS signature FROM %5$s AS t WHERE %1$s COLLATE "C" = ANY ($2)) AS d
 			)
 			SELECT p.n, p.place, p.member, p.members, p.size, p.similarity, x.digest = y.digest AND NOT x.missing AND NOT y.missing, x.signature || ' ' || y.signature, p.ids, ARRAY[x.title, y.title],
 				ARRAY[x.missing, y.missing], ARRAY[x.length, y.length], ARRAY[x.body, y.body], ARRAY[%6$s, %7$s]

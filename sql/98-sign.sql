@@ -37,6 +37,7 @@ DECLARE
 	collated boolean;
 	new_row text;
 	complete text;
+	hint text;
 	bad record;
 BEGIN
 	IF relation IS NULL OR expression IS NULL OR signature IS NULL THEN
@@ -47,9 +48,14 @@ BEGIN
 		-- The name is the same, so that the expression may contain it: docs.title.
 		EXECUTE format('CREATE TEMP TABLE %I (LIKE %s)', table_name, relation);
 		statement := format(E'CREATE TEMP VIEW neardup_expression AS SELECT (%s\n) AS value FROM pg_temp.%I', expression, table_name);
-		PERFORM set_config('search_path', path, true);
-		EXECUTE statement;
-		PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+		BEGIN
+			PERFORM set_config('search_path', path, true);
+			EXECUTE statement;
+			PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+		EXCEPTION WHEN syntax_error_or_access_rule_violation OR feature_not_supported THEN
+			GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+			RAISE EXCEPTION '%', SQLERRM USING ERRCODE = SQLSTATE, HINT = coalesce(nullif(hint, ''), 'Write an expression of columns of the table, as in to_minhash(body).');
+		END;
 		SELECT oid INTO rule FROM pg_rewrite WHERE ev_class = 'pg_temp.neardup_expression'::regclass;
 		FOR bad IN WITH used AS (
 				SELECT refclassid AS class, refobjid AS object FROM pg_depend WHERE classid = 'pg_rewrite'::regclass AND objid = rule

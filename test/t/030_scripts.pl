@@ -185,6 +185,18 @@ like($out, qr/\(3 rows\)/, 'a changed text is listed');
 ($ok, $out, $err) = run_script('watch', @odd);
 like($out, qr/\(0 rows\)/, 'only once');
 
+# Hashes made elsewhere; and ids whose text depends on settings, told once in any session.
+$node->safe_psql('postgres', q{CREATE TABLE hashed (at timestamptz PRIMARY KEY, h bigint, b bit(64)); INSERT INTO hashed SELECT '2026-01-01Z'::timestamptz + i * interval '1 hour', 1, 1::bigint::bit(64) FROM generate_series(1, 2) i});
+my $watch = sub { my ($database, $signature, $settings) = @_; return $node->safe_psql($database, "SET client_min_messages = warning; $settings; SELECT count(*) FROM neardup_watch('hashed', 0.9, signature => '$signature')") };
+is($watch->('postgres', $_, q{SET TimeZone = 'UTC'}), '0', "the first look at a column of hashes: $_") foreach 'h', 'b';
+$node->safe_psql('postgres', q{INSERT INTO hashed VALUES ('2026-01-02Z', 1, 1::bigint::bit(64))});
+is($watch->('postgres', $_, q{SET TimeZone = 'UTC'}), '2', "near hashes: $_") foreach 'h', 'b';
+# After a restore all rows are compared, and what was told is left out.
+$node->safe_psql('postgres', 'CREATE DATABASE again TEMPLATE postgres');
+is($watch->('again', 'h', q{SET TimeZone = 'Asia/Tokyo'; SET DateStyle = 'German'}), '1', 'a pair that was there before the first call is told after a restore');
+like(($node->answer('again', q{UPDATE neardup_watched SET server = 'another'; SELECT count(*) FROM neardup_watch('hashed', 0.9, signature => 'h')}))[1], qr/the table was restored since the last run: all rows are compared/, 'which is said');
+is($watch->('again', 'h', 'SELECT'), '0', 'once');
+
 # ---- Sign -------------------------------------------------------------------
 
 # The procedure is stopped half-way; the rows it has signed stay signed.

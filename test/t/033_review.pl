@@ -279,7 +279,7 @@ unlike($out, qr/estimated|rows signed/, 'and nothing about signatures');
 ($ok, $out, $err) = run_script('postgres', @given, 'pairs=sources', 'kind=clusters');
 like($err, qr/"pairs" must be NULL if kind is not pairs/, 'they are no clusters');
 ($ok, $out, $err) = run_script('postgres', @given, 'pairs=verdicts');
-like($err, qr/column p.similarity does not exist/, 'pairs without similarity');
+like($err, qr/"pairs" must have the columns a, b and similarity, as "public\.verdicts" does not/, 'pairs without similarity');
 $node->safe_psql('postgres', 'CREATE VIEW itself AS SELECT 11 AS a, 11::bigint AS b, 1 AS similarity');
 ($ok, $out, $err) = run_script('postgres', @given, 'pairs=itself');
 like($err, qr/"pairs" has a pair of id 11 with itself\nHINT/, 'no id is judged beside itself');

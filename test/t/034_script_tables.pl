@@ -365,5 +365,30 @@ is_refused(q{CALL neardup_sign_table('empty', batch => NULL)}, qr/"batch" must n
 is(sql("SELECT count(*) FROM neardup_report('full_marks', 0.9, order_by => '')"), 3, 'an empty order');
 is_refused(q{SELECT neardup_status('plain', sample => -1)}, qr/"sample" must not be negative\nHINT:  Write 0/);
 
+# What is given is checked by itself: no message shows what a procedure builds of it.
+sql(q{CREATE TABLE given (id int PRIMARY KEY, title text, extra json, sig minhash); CREATE TABLE no_verdicts (a int, b int);
+	INSERT INTO given SELECT i, 'title', '{}', to_minhash('one two three four five') FROM generate_series(1, 3) i;
+	CREATE TABLE texts_of_verdicts (a text, b varchar, same boolean); INSERT INTO texts_of_verdicts VALUES (' 1', '02', false), ('x', '2', false), ('5000000000', '1', true)});
+foreach my $case (
+	[ q{order_by => 'nosuch'}, qr/"order_by" is not an order of rows of "public\.given"\nDETAIL:  column "nosuch" does not exist\nHINT:  Write it as/ ],
+	[ q{order_by => 'id; DROP TABLE given'}, qr/"order_by" is not an order of rows/ ],
+	[ q{order_by => 'id LIMIT 1'}, qr/"order_by" is not an order of rows/ ],
+	[ q{key => '{extra}'}, qr/"key" is not an order of rows of "public\.given"\nDETAIL:  could not identify an ordering operator/ ],
+	[ q{signature => 'title'}, qr/"signature" must be a column of signatures, not "title"\nHINT:  Name a column of type minhash/ ],
+	[ q{verdicts => 'no_verdicts'}, qr/"verdicts" must have the columns a, b and same, as "public\.no_verdicts" does not/ ],
+	[ q{mark => 'extra'}, qr/"mark" must be NULL in some rows|column "extra" is of type json but expression is of type integer\nHINT:  Name a column of the type of the id/ ])
+{
+	sql(q{UPDATE given SET extra = NULL}) if $case->[0] =~ /mark/;
+	foreach my $call ('CALL neardup_keep_one(', 'SELECT neardup_report(', 'SELECT neardup_review_page(')
+	{
+		next if $call !~ /keep_one/ && $case->[0] =~ /mark/ || $call =~ /review/ && $case->[0] =~ /signature/;
+		is_refused("${call}'given', " . ($call =~ /review/ ? q{texts => 'title'} : 'threshold => 0.9') . ", $case->[0])", $case->[1]);
+		unlike(($node->psql('postgres', "\\set SHOW_CONTEXT never\n${call}'given', " . ($call =~ /review/ ? q{texts => 'title'} : 'threshold => 0.9') . ", $case->[0])"))[2], qr/QUERY|SELECT|pg_temp/, 'and shows no query');
+	}
+}
+is_refused(q{SELECT neardup_review_page('given', texts => 'title', pairs => 'no_verdicts')}, qr/"pairs" must have the columns a, b and similarity, as "public\.no_verdicts" does not/);
+is_refused(q{CALL neardup_sign_table('given', 'to_minhash(nosuch)', 'more', batch => 0)}, qr/^(psql:\S+ )?ERROR:  column "nosuch" does not exist\nHINT:  Write an expression of columns/m);
+is_refused(q{CALL neardup_keep_one('given', 0.9, verdicts => 'texts_of_verdicts')}, qr/2 of 3 verdicts in "verdicts" name a row that is not compared\n.*public\.given: 1 near-duplicates .*\n +1\.000  3 of 1\n/);
+
 $node->stop;
 done_testing();
