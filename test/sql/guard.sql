@@ -387,6 +387,24 @@ SELECT neardup_guard('tips', 'sig', 0.9, unless => 'nowhere');
 SELECT neardup_guard('tips', 'sig', 0.9, unless => 'body');
 SELECT neardup_guard('tips', 'sig', 0.9, unless => 'proposals', within => 'tenant');
 DROP TABLE tips, verdicts;
+-- Whatever the types of verdicts are: they name keys by the equality of the key, and what is no key names none.
+CREATE TABLE tips (id int PRIMARY KEY, h bigint);
+CREATE INDEX ON tips USING neardup (h);
+CREATE TABLE verdicts (a bigint, b text, same boolean, PRIMARY KEY (a, b));
+INSERT INTO verdicts VALUES (5000000000, 'x', false), (1, 'one', false), (5000000001, '1', false), (3, ' 01', false);
+SELECT neardup_guard('tips', 'h', 0.9, unless => 'verdicts', name => 'no_copies');
+INSERT INTO tips VALUES (1, 0);
+INSERT INTO tips VALUES (2, 1);
+INSERT INTO tips VALUES (3, 1);
+DROP TABLE tips, verdicts;
+CREATE TABLE tips (id numeric PRIMARY KEY, h bigint, same_as numeric);
+CREATE INDEX ON tips USING neardup (h);
+CREATE TABLE verdicts (a numeric, b numeric, same boolean, PRIMARY KEY (a, b));
+INSERT INTO verdicts VALUES (1.00, 2.0, false), (3.0, 2.00, true);
+SELECT neardup_guard('tips', 'h', 0.9, 'group', record_in => 'same_as', unless => 'verdicts', name => 'no_copies');
+INSERT INTO tips VALUES (1, 0), (2, 1), (3, -1);
+SELECT id, same_as FROM tips ORDER BY id;
+DROP TABLE tips, verdicts;
 
 -- ---- Skipping ----
 CREATE TABLE feed (id int PRIMARY KEY, body text, sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED);

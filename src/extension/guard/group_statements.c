@@ -45,6 +45,15 @@ has_key(const GuardRule *rule, const char *row, const char *key)
 	return guard_equality(column_of(row, rule->side[0].name), guard_key_type(&rule->side[0]), key);
 }
 
+/* Returns the condition that a row is judged by a verdict j. */
+static const char *
+is_judged(const GuardRule *rule, const char *row)
+{
+	const GuardSide *side = &rule->side[0];
+
+	return guard_names_key(rule, "j.k", guard_judged_type(rule), side, column_of(row, side->name));
+}
+
 /* Returns the conditions, each after AND, that a row is of those compared with each other. */
 static const char *
 in_scope(const GuardRule *rule, const char *row)
@@ -370,7 +379,7 @@ bound(const GuardRule *rule, const GuardSide *side)
 	return psprintf("SELECT DISTINCT %s FROM %s AS j JOIN %s AS m ON %s "
 					"WHERE j.same OPERATOR(pg_catalog.=) $2 AND NOT %s "
 					"AND (NOT %s OR %s) AND EXISTS (%s)%s ORDER BY 1",
-					group, guard_verdicts(rule), guarded_table(rule), has_key(rule, "m", "j.k"),
+					group, guard_verdicts(rule), guarded_table(rule), is_judged(rule, "m"),
 					has_key(rule, "m", "$1"), in_group(rule, "m", "$3"), has_key(rule, "m", "$3"),
 					leader_of(rule, group), in_scope(rule, "m"));
 }
@@ -423,7 +432,7 @@ follow(const GuardRule *rule, const GuardSide *side)
 	return place_again(rule, psprintf("%s AS j CROSS JOIN ", guard_verdicts(rule)),
 					   psprintf("%s AND CASE WHEN $2 THEN j.same AND NOT %s "
 								"WHEN j.same THEN %s AND NOT %s ELSE %s END%s",
-								has_key(rule, "m", "j.k"), is_in, is_in, leads, leads,
+								is_judged(rule, "m"), is_in, is_in, leads, leads,
 								in_scope(rule, "m")));
 }
 

@@ -300,6 +300,9 @@ extern bool guard_run(SPIPlanPtr plan, const GuardParameters *list, int expected
 extern const char *guard_qualified(Oid relation);
 extern const char *guard_equality(const char *left, Oid type, const char *right);
 extern Oid guard_key_type(const GuardSide *side);
+extern const char *guard_names_key(const GuardRule *rule, const char *value, Oid type,
+								   const GuardSide *side, const char *key);
+extern Oid guard_judged_type(const GuardRule *rule);
 extern const char *guard_verdicts(const GuardRule *rule);
 extern void guard_check_right(const GuardRule *rule, Oid table, AttrNumber column, AclMode right,
 							  GuardOption option);

@@ -4,15 +4,18 @@
  */
 #include "guard/guard.h"
 
+#include "access/stratnum.h"
 #include "access/sysattr.h"
 #include "access/table.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "parser/parse_coerce.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
+#include "utils/ruleutils.h"
 #include "utils/typcache.h"
 
 #include "rights.h"
@@ -275,26 +278,79 @@ guard_check_search(const GuardRule *rule)
 
 /* ---- Verdicts ------------------------------------------------------------------------------ */
 
+/*
+ * Returns the condition that a value of a type, as verdicts have it, is a key of a side, by the
+ * equality of the key's type and collation.  A type that the same operator family compares with it, as
+ * bigint with integer, is compared so; any other is read from its text, and what is no value of the
+ * key's type names no row.
+ */
+const char *
+guard_names_key(const GuardRule *rule, const char *value, Oid type, const GuardSide *side,
+				const char *key)
+{
+	Oid key_type;
+	int32 modifier;
+	Oid collation;
+	Oid across;
+
+	get_atttypetypmodcoll(side->table, get_attnum(side->table, side->name), &key_type, &modifier,
+						  &collation);
+	key_type = getBaseType(key_type);
+	type = getBaseType(type);
+	across = get_opfamily_member(lookup_type_cache(key_type, TYPECACHE_BTREE_OPFAMILY)->btree_opf,
+								 type, key_type, BTEqualStrategyNumber);
+	if (!IsBinaryCoercible(type, key_type) && OidIsValid(across))
+		return psprintf("%s OPERATOR(%s.%s) %s::%s", value,
+						quote_identifier(get_namespace_name(get_func_namespace(get_opcode(across)))),
+						get_opname(across), key, type_name(key_type));
+	if (!IsBinaryCoercible(type, key_type))
+		value = psprintf("%s.neardup_as_id(%s::pg_catalog.text, NULL::%s)",
+						 quote_identifier(get_namespace_name(get_func_namespace(rule->function))),
+						 value, type_name(key_type));
+	if (OidIsValid(collation))
+		value = psprintf("(%s COLLATE %s)", value, generate_collation_name(collation));
+	return guard_equality(value, key_type, key);
+}
+
+/* Returns the type of a column of the table of verdicts, which has a, b and same. */
+static Oid
+verdict_type(const GuardRule *rule, const char *column)
+{
+	Oid table = rule->unless.verdicts;
+	const char *type = format_type_be(guard_key_type(&rule->side[0]));
+
+	if (get_attnum(table, "a") <= 0 || get_attnum(table, "b") <= 0 ||
+		get_attnum(table, "same") <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("table \"%s\" of argument \"unless\" has no columns a, b and same",
+						get_rel_name(table)),
+				 errdetail("Guard \"%s\" reads there which rows are the same.", rule->name),
+				 errhint("Use CREATE TABLE verdicts (a %s, b %s, same boolean, PRIMARY KEY (a, b)).",
+						 type, type)));
+	return get_atttype(table, get_attnum(table, column));
+}
+
+/* Returns the type of the column k of guard_verdicts(). */
+Oid
+guard_judged_type(const GuardRule *rule)
+{
+	Oid type = verdict_type(rule, "a");
+
+	return type == verdict_type(rule, "b") ? type : TEXTOID;
+}
+
 /* Returns the query of the keys that are judged with the key $1, as columns k and same. */
 const char *
 guard_verdicts(const GuardRule *rule)
 {
-	Oid type = guard_key_type(&rule->side[0]);
+	const GuardSide *side = &rule->side[0];
+	const char *cast = type_name(guard_judged_type(rule));
 	const char *table = guard_qualified(rule->unless.verdicts);
 
-	if (get_attnum(rule->unless.verdicts, "a") <= 0 ||
-		get_attnum(rule->unless.verdicts, "b") <= 0 ||
-		get_attnum(rule->unless.verdicts, "same") <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("table \"%s\" of argument \"unless\" has no columns a, b and same",
-						get_rel_name(rule->unless.verdicts)),
-				 errdetail("Guard \"%s\" reads there which rows are the same.", rule->name),
-				 errhint("Use CREATE TABLE verdicts (a %s, b %s, same boolean, PRIMARY KEY (a, b)).",
-						 format_type_be(type), format_type_be(type))));
-	return psprintf("(SELECT v.b AS k, v.same FROM %s AS v WHERE %s UNION ALL SELECT v.a, v.same FROM %s AS v WHERE %s)",
-					table, guard_equality("v.a", type, "$1"), table,
-					guard_equality("v.b", type, "$1"));
+	return psprintf("(SELECT v.b::%s AS k, v.same FROM %s AS v WHERE %s UNION ALL SELECT v.a::%s, v.same FROM %s AS v WHERE %s)",
+					cast, table, guard_names_key(rule, "v.a", verdict_type(rule, "a"), side, "$1"),
+					cast, table, guard_names_key(rule, "v.b", verdict_type(rule, "b"), side, "$1"));
 }
 
 /* A GuardStatement: looks for a verdict that a new row and a row of a side are different. */
@@ -302,7 +358,7 @@ static const char *
 judged(const GuardRule *rule, const GuardSide *side)
 {
 	return psprintf("SELECT FROM %s AS j WHERE NOT j.same AND %s LIMIT 1", guard_verdicts(rule),
-					guard_equality("j.k", guard_key_type(side), "$2"));
+					guard_names_key(rule, "j.k", guard_judged_type(rule), side, "$2"));
 }
 
 /* Returns the parameters of judged(): the names of both rows. */
