@@ -36,7 +36,7 @@ CREATE FUNCTION neardup_require_trust(relation pg_catalog.regclass, trust boolea
 	AS 'MODULE_PATHNAME', 'neardup_require_trust'
 	LANGUAGE C VOLATILE;
 COMMENT ON FUNCTION neardup_require_trust(pg_catalog.regclass, boolean, boolean) IS
-	'raises an error if a superuser would run code of a table that a role without superuser owns';
+	'raises an error for a superuser if a role without superuser owns a table or what its changes reach';
 
 CREATE VIEW neardup_guards AS
 SELECT t.tgrelid::pg_catalog.regclass AS guarded, t.tgname AS name,

@@ -226,8 +226,9 @@ has_rows(char kind)
 }
 
 /*
- * Raises an error if a superuser would run code of a relation, or of one that it brings with it,
- * which a role without superuser owns, when rows are changed or, if not changes, read.
+ * Raises an error for a superuser if a role without superuser owns a relation, or one that it brings
+ * with it, when rows are changed or, if not changes, read.  A reader's own planning evaluates immutable
+ * functions of index expressions and policies, which is not asked about.
  *
  * Under the locks, which are held until the transaction ends, no relation gets another owner, and
  * none that is changed gets a trigger or a foreign key.
@@ -254,8 +255,8 @@ require_trust(Oid relation, bool changes)
 }
 
 /*
- * neardup_require_trust(relation, trust, changes) → void: raises an error if a superuser would
- * run code of a role without superuser.
+ * neardup_require_trust(relation, trust, changes) → void: raises an error for a superuser if a role
+ * without superuser owns the relation or what comes with it.
  */
 PG_FUNCTION_INFO_V1(neardup_require_trust);
 Datum

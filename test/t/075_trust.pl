@@ -330,5 +330,13 @@ foreach my $query ('SELECT id FROM seen', q{SELECT neardup_guard_violations('wat
 	is_deeply([ (sql_of('postgres', $query))[2] =~ /(runs as \w+)/g ], $query =~ /seen/ ? ['runs as postgres'] : [], "a superuser: $query");
 }
 
+# What only readers' planning evaluates is not asked about, and is what a SELECT of one's own evaluates.
+make_table('owner', q{CREATE INDEX ON t ((take(1)))});
+sql(q{SELECT setval('taken', 1, false)});
+ok((sql_of('postgres', q{SELECT neardup_require_trust('t', changes => false)}))[0], 'an index expression is no question for readers');
+is(sql('SELECT is_called FROM taken'), 'f', 'and asking runs nothing');
+sql_of('postgres', 'SELECT count(*) FROM t');
+is(sql('SELECT is_called FROM taken'), 't', 'as a query of the table does');
+
 $node->stop;
 done_testing();
