@@ -172,12 +172,6 @@ host_random_seed(void)
 	return 20120;
 }
 
-size_t
-host_limit(size_t usual)
-{
-	return usual;
-}
-
 void
 host_refuse_size(const char *what)
 {
