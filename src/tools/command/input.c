@@ -16,8 +16,8 @@
 struct Input
 {
 	const char *name;
-	Buffer
-		*defect; /* why the file cannot be read, or not to its end; NULL: that ends the program */
+	Buffer *defect; /* why it cannot be read to its end; NULL: that ends the program */
+	bool whole;     /* nothing of the file is used before all of it is read */
 	int fd;
 	Packing packing;
 	z_stream gzip;
@@ -239,15 +239,15 @@ fail_reading(const Input *input, const char *message)
 	refuse_file(input->name, input->defect, message);
 }
 
-/*
- * Notes that what is compressed is damaged, or fails with that: what was read of a file of many records
- * before may be wrong, too.  A cut file is right up to where it ends.
- */
+/* Notes that what is compressed is damaged, or fails with that: what was read before may be wrong, too. */
 static void
 fail_unpacking(const Input *input, const char *message)
 {
-	refuse_file(input->name, options.format == FORMAT_FILES ? input->defect : NULL, message);
+	refuse_file(input->name, input->whole ? input->defect : NULL, message);
 }
+
+/* What is wrong with a file that is cut, and right up to there. */
+static const char cut[] = "its end is missing";
 
 /* Returns whether an input has been refused. */
 static bool
@@ -334,12 +334,9 @@ input_close(Input *input)
 	resize(NULL, input, 0);
 }
 
-/*
- * Opens a file, or its copy, whose status it sets.  What cannot be read ends the program, unless there is
- * a place for why it cannot: then NULL is returned, or input_read() says that the file ends.
- */
-Input *
-input_open(const char *name, int copy, struct stat *status, Buffer *defect)
+/* Opens a file, or its copy, whose status it sets; returns NULL if it is refused. */
+static Input *
+open_once(const char *name, int copy, struct stat *status, Buffer *defect)
 {
 	Input *input;
 	int fd = open_input(name, copy, defect);
@@ -352,6 +349,7 @@ input_open(const char *name, int copy, struct stat *status, Buffer *defect)
 	input->name = name;
 	input->fd = fd;
 	input->defect = defect;
+	input->whole = options.format == FORMAT_FILES;
 	if (copy >= 0)
 		lseek(copy, 0, SEEK_SET);
 	fstat(input->fd, status);
@@ -362,6 +360,43 @@ input_open(const char *name, int copy, struct stat *status, Buffer *defect)
 		return input;
 	input_close(input);
 	return NULL;
+}
+
+/* Refuses a file that is damaged, not only cut, which it reads to its end. */
+static void
+refuse_damaged(const char *name, int copy, Buffer *defect)
+{
+	struct stat status;
+	Buffer why = {0};
+	Buffer data = {0};
+	Input *input = open_once(name, copy, &status, &why);
+
+	if (input != NULL)
+		input->whole = true;
+	while (input != NULL && input_read(input, &data))
+		data.length = 0;
+	if (why.length > 0 && strcmp(why.bytes, cut) != 0)
+		refuse_file(name, defect, why.bytes);
+	resize(NULL, why.bytes, 0);
+	resize(NULL, data.bytes, 0);
+}
+
+/*
+ * Opens a file, or its copy, whose status it sets.  What cannot be read ends the program, unless there is
+ * a place for why it cannot: then NULL is returned, or input_read() says that the file ends.  Of what is
+ * compressed, damage may be noticed behind what it has changed; so all of it is read before.
+ */
+Input *
+input_open(const char *name, int copy, struct stat *status, Buffer *defect)
+{
+	Input *input = open_once(name, copy, status, defect);
+
+	if (input == NULL || defect == NULL || input->packing == PLAIN || input->whole ||
+		!S_ISREG(status->st_mode))
+		return input;
+	input_close(input);
+	refuse_damaged(name, copy, defect);
+	return defect->length > 0 ? NULL : open_once(name, copy, status, defect);
 }
 
 /* Returns how a file is compressed. */
@@ -467,7 +502,7 @@ input_read(Input *input, Buffer *data)
 	if (count == most)
 		return true;
 	if (input->inside)
-		fail_reading(input, "its end is missing");
+		fail_reading(input, cut);
 	input_close(input);
 	return false;
 }
