@@ -60,6 +60,17 @@ def arrow_table():
     return pyarrow.table({"number": numbers, "text": texts, **columns})
 
 
+def polars_frame():
+    """Returns a frame of six rows, of which three stay, with all types of Polars that Parquet stores."""
+    numbers, texts = with_texts(3)
+    few = {polars.Boolean: [True, False], polars.Float32: [-0.0, 1], polars.Float64: [1, 2], polars.String: ["a", ""], polars.Binary: [b"a", b"\xff"], polars.Date: [-700000, 2**20],
+           polars.Time: [0, 10**9 + 1], polars.Null: [None, None], polars.Categorical: ["b", "a"], polars.Enum(["z", "a", "never"]): ["a", "z"], polars.Decimal(20, 3): [decimal.Decimal("1.5")] * 2,
+           polars.List(polars.Int8): [[1, None], []], polars.Array(polars.Int16, 2): [[1, 2], [3, 4]], polars.Struct({"a": polars.List(polars.Struct({"b": polars.UInt8}))}): [{"a": [{"b": 1}, None]}, {"a": []}]}
+    few |= {kind: [0, 127] for kind in (polars.Int8, polars.Int16, polars.Int32, polars.Int64, polars.UInt8, polars.UInt16, polars.UInt32, polars.UInt64)}
+    few |= {kind: [-1, 2**40] for unit in ("ms", "us", "ns") for kind in (polars.Duration(unit), polars.Datetime(unit), polars.Datetime(unit, "Asia/Kathmandu"))}
+    return polars.DataFrame([polars.Series("number", numbers), polars.Series("text", texts), *(polars.Series(str(kind), [*two, two[0] if "Array" in str(kind) else None] * 2, kind) for kind, two in few.items())])
+
+
 def run(*arguments, code=0):
     """Runs the program, which ends with this code; returns what it says."""
     said, ended = io.StringIO(), 0
@@ -155,13 +166,7 @@ class Parquet(unittest.TestCase):
         self.assertFalse({"uint", "ubigint", "interval", "dec38_10"} & self.check_carried(file))
 
     def test_polars(self):
-        numbers, texts = with_texts(3)
-        few = {polars.Boolean: [True, False], polars.Float32: [-0.0, 1], polars.Float64: [1, 2], polars.String: ["a", ""], polars.Binary: [b"a", b"\xff"], polars.Date: [-700000, 2**20],
-               polars.Time: [0, 10**9 + 1], polars.Null: [None, None], polars.Categorical: ["b", "a"], polars.Enum(["z", "a", "never"]): ["a", "z"], polars.Decimal(20, 3): [decimal.Decimal("1.5")] * 2,
-               polars.List(polars.Int8): [[1, None], []], polars.Array(polars.Int16, 2): [[1, 2], [3, 4]], polars.Struct({"a": polars.List(polars.Struct({"b": polars.UInt8}))}): [{"a": [{"b": 1}, None]}, {"a": []}]}
-        few |= {kind: [0, 127] for kind in (polars.Int8, polars.Int16, polars.Int32, polars.Int64, polars.UInt8, polars.UInt16, polars.UInt32, polars.UInt64)}
-        few |= {kind: [-1, 2**40] for unit in ("ms", "us", "ns") for kind in (polars.Duration(unit), polars.Datetime(unit), polars.Datetime(unit, "Asia/Kathmandu"))}
-        frame = polars.DataFrame([polars.Series("number", numbers), polars.Series("text", texts), *(polars.Series(str(kind), [*two, two[0] if "Array" in str(kind) else None] * 2, kind) for kind, two in few.items())])
+        frame = polars_frame()
         for how in {}, {"use_pyarrow": True}:
             frame.write_parquet(self.folder / "polars.parquet", **how)
             self.check_carried(self.folder / "polars.parquet")

@@ -27,6 +27,7 @@ import tqdm
 import neardup
 import neardup.duckdb
 from neardup import _engines
+from test_parquet import arrow_table, polars_frame
 from test_python import HERE, Tap
 
 WORDS = [" ".join(f"w{i * 1000 + word}" for word in range(60)) for i in range(10)]
@@ -171,6 +172,84 @@ class Tables(unittest.TestCase):
         self.assertRaisesRegex(TypeError, r"column 'x', whose type is map<string_view, string_view>", neardup.dedupe, map_of_views, text="body")
         self.assertRaisesRegex(TypeError, "not run_end_encoded", neardup.minhash, runs)
         self.assertRaisesRegex(TypeError, "not run_end_encoded", neardup.dedupe, runs)
+
+    def check_ids(self, table, names, same):
+        """Checks that a table of six rows, of which three stay, comes out with its types, and so do ids of each of its columns: `same`
+        returns whether columns of two tables have equal types and items, or some of the items of the second."""
+        for side in None, table:
+            stay = neardup.dedupe(table, text="text") if side is None else neardup.dedupe(table, text="text", against=table[3:3] if isinstance(table, polars.DataFrame) else None)
+            for name in names:
+                self.assertTrue(same(stay, name, table, name, [0, 1, 2]), name)
+                report = neardup.dedupe(table, text="text", id=name, report=True, against=side)
+                self.assertTrue(same(report, name, table, name, range(6)), name)
+                self.assertTrue(same(report, "keeper", table, name, [0, 1, 2, 0, 1, 2] if side is None else [None] * 6), name)
+                if side is not None:
+                    self.assertTrue(same(report, "against", table, name, [0, 1, 2, 0, 1, 2]), name)
+
+    def test_ids_pyarrow(self):
+        table = arrow_table()
+        more = {"interval": pyarrow.array([(1, 2, 3), (-1, 0, 2**62), None] * 2, pyarrow.month_day_nano_interval()), "list_view": pyarrow.array([["a"], [], None] * 2, pyarrow.list_view(pyarrow.string())),
+                "runs": pyarrow.compute.run_end_encode(pyarrow.array([1, 1, 2] * 2))}
+        for name, column in more.items():
+            table = table.append_column(name, column)
+
+        def same(made, name, was, other, places):
+            column = was[other].take(pyarrow.array(places, pyarrow.int64())) if other != "runs" else pyarrow.chunked_array([pyarrow.compute.run_end_encode(pyarrow.array([None if i is None else was[other][i].as_py() for i in places], pyarrow.int64()))])
+            return (made[name].type, str(made[name].combine_chunks())) == (column.type, str(column.combine_chunks()))
+
+        self.check_ids(table, [name for name in table.column_names if "string_view" not in name and "binary_view" not in name], same)
+        self.check_ids(datasets.Dataset(table.select(["text", "number", "uint64", "decimal128(38, 2)", "timestamp[ns]"])), ["number", "uint64", "timestamp[ns]", "decimal128(38, 2)"],
+                       lambda made, name, was, other, places: made.features[name] == was.features[other] and same(made.with_format("arrow")[:], name, was.with_format("arrow")[:], other, places))
+
+    def test_ids_polars(self):
+        frame = polars_frame().with_columns(polars.Series("object", [object() for _ in range(6)], dtype=polars.Object))
+        self.check_ids(frame, frame.columns, lambda made, name, was, other, places: made[name].dtype == was[other].dtype and made[name].to_list() == [None if i is None else was[other].to_list()[i] for i in places])
+
+    def test_ids_pandas(self):
+        kinds = ["int8", "int32", "float32", "complex64", "datetime64[ns]", "datetime64[s]", "datetime64[ns, UTC]", "timedelta64[ns]", "Int16", "UInt64", "Float32", "string", "object", "category",
+                 "timestamp[ns][pyarrow]", "uint64[pyarrow]"]
+        frame = pandas.DataFrame({**{kind: pandas.Series([0, 1, 100] * 2).astype(kind) for kind in kinds}, **{kind: pandas.array([True, False, True] * 2, kind) for kind in ("bool", "boolean")}})
+        frame["period[M]"], frame["uint64"] = pandas.period_range("2020", periods=6, freq="M"), pandas.Series([2**63 + 1, 2**64 - 1, 0] * 2, dtype="uint64")
+        frame["text"] = arrow_table()["text"].to_pylist()
+        nullable = {"int8": "Int8", "int32": "Int32", "uint64": "UInt64", "bool": "boolean"}
+
+        def same(made, name, was, other, places):
+            dtype = nullable.get(other, was[other].dtype) if None in places else was[other].dtype
+            items = [pandas.NA if i is None else was[other][i] for i in places]
+            return made[name].dtype == dtype and all(pandas.isna(a) and pandas.isna(b) or a == b for a, b in zip(made[name], items))
+
+        self.check_ids(frame, frame.columns, same)
+
+    def test_ids_duckdb(self):
+        """All types of DuckDB, in one connection, and where the rows of a relation are others each time."""
+        database = duckdb.connect()
+        texts = arrow_table().select(["text"]).append_column("place", [[0, 1, 2] * 2])
+        database.execute("""CREATE TABLE result AS SELECT text, '10110'::BIT AS bits, types.* FROM (SELECT row_number() OVER () - 1 AS place, * FROM test_all_types()) AS types JOIN texts USING (place)""")
+        database.execute("CREATE TABLE neardup_rows AS SELECT 1; CREATE VIEW docs AS SELECT *, '{\"a\": 1}'::JSON AS json, random() AS chance, NULL AS nothing FROM result")
+        table = database.table("docs")
+        made = neardup.dedupe(table, text="text")
+        self.assertEqual((made.columns, made.types), (table.columns, table.types))
+        database.execute("SET threads = 1")
+        self.assertEqual(repr(database.sql("SELECT * EXCLUDE (chance) FROM made").fetchall()), repr(database.sql("SELECT * EXCLUDE (chance) FROM docs LIMIT 3").fetchall()))
+        self.assertEqual(repr(made.fetchall()), repr(made.fetchall()))
+        self.assertEqual(len(database.sql("SELECT * FROM duckdb_tables() WHERE temporary").fetchall()), 1)
+        other = duckdb.connect()
+        for name, kind in zip(table.columns, table.types):
+            some = database.sql(f'SELECT text, "{name}" AS x FROM docs')
+            report = neardup.dedupe(some, text="text", id="x", report=True)
+            self.assertEqual((report.columns[:3], report.types[:3]), (["text", "x", "keeper"], [*some.types, kind]))
+            held = neardup.dedupe(some, text="text", id="x", report=True, against=some)
+            self.assertEqual(held.types[held.columns.index("against")], kind)
+            rows = 6 if name != "chance" else 0
+            self.assertEqual(database.sql("SELECT count(*) FROM report WHERE keeper IS NOT DISTINCT FROM x").fetchall(), [(rows or 3,)], name)
+            self.assertEqual(database.sql("SELECT count(*) FROM held WHERE against IS NOT DISTINCT FROM x AND keeper IS NULL").fetchall(), [(rows,)], name)
+        # Ids of a relation of another connection, and of other packages, come by Arrow.
+        held = neardup.dedupe(table, text="text", id="text", report=True, against=other.sql("SELECT text, 7::UTINYINT AS id FROM texts").select("text, id, text AS t"))
+        self.assertEqual(held.fetchall()[0][held.columns.index("against")], texts["text"][0].as_py())
+        for some in DOCUMENTS, polars.DataFrame(DOCUMENTS), DOCUMENTS.to_pandas(), datasets.Dataset(DOCUMENTS), DOCUMENTS.to_pylist(), DOCUMENTS.to_batches()[0]:
+            for side in (duckdb.sql("FROM DOCUMENTS"), DOCUMENTS, polars.DataFrame(DOCUMENTS), DOCUMENTS.to_pandas(), DOCUMENTS.to_pylist(), datasets.Dataset(DOCUMENTS)):
+                rows = rows_of(neardup.dedupe(some, text="body", id="id", report=True, against=side))
+                self.assertEqual([row["against"] for row in rows][:11], [*IDS[:10], None], (type(some), type(side)))
 
     def test_lists(self):
         for name, column in columns().items():

@@ -1,6 +1,8 @@
 """Tables of the packages that people have, without which this one works."""
 
+import contextlib
 import itertools
+import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, KeysView, Mapping, Sequence, ValuesView
 from importlib import import_module
@@ -15,14 +17,16 @@ from ._values import Values, compare, first_of, names_of
 
 
 class _Table(NamedTuple):
-    """What is done with a table of some package: its names, a column as minhash() takes it and as a list, the table of
-    some rows, and with more columns, which are lists."""
+    """What is done with a table of some package: its names, and the types of its columns; a column as minhash() takes it,
+    and some items of it, where a place may be None, for null; the table of some rows, and with more columns, which are
+    lists, columns of Arrow, or items of a column of the package."""
 
     names: Callable[[Any], list[Any]]
+    types: Callable[[Any], Sequence[Any]]
     column: Callable[[Any, Any], Any]
-    items: Callable[[Any, Any], list[Any]]
+    pick: Callable[[Any, Any, Sequence[int | None]], Any]
     take: Callable[[Any, list[int]], Any]
-    extend: Callable[[Any, dict[str, list[Any]]], Any]
+    extend: Callable[[Any, dict[str, Any]], Any]
 
 
 def _names(table: Any) -> list[Any]:
@@ -46,16 +50,15 @@ def _plain(kind: Any) -> Any:
     return {pyarrow.string_view(): pyarrow.large_utf8(), pyarrow.binary_view(): pyarrow.large_binary()}.get(kind, kind)
 
 
-def _chosen(column: Any, mask: Any, name: str = "of texts") -> Any:
-    """Returns the rows of a column that a mask has."""
+def _chosen(column: Any, choose: Callable[[Any], Any], name: str = "of texts") -> Any:
+    """Returns the rows of a column that a function of it chooses."""
     pyarrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
     kind = column.type
     try:
         if pyarrow.types.is_run_end_encoded(kind):
-            return compute.run_end_encode(_chosen(compute.run_end_decode(column), mask, name), run_end_type=kind.run_end_type)
+            return compute.run_end_encode(_chosen(compute.run_end_decode(column), choose, name), run_end_type=kind.run_end_type)
         plain = _plain(kind)
-        # take() joins chunks, of which one has at most 2 GB.
-        return column.filter(mask) if plain == kind else column.cast(plain).filter(mask).cast(kind)
+        return choose(column) if plain == kind else choose(column.cast(plain)).cast(kind)
     except pyarrow.ArrowNotImplementedError:
         raise TypeError(f"pyarrow cannot choose rows of the column {name}, whose type is {kind}: cast it first") from None
 
@@ -66,63 +69,190 @@ def pyarrow_take(table: Any, numbers: list[int]) -> Any:
     for number in numbers:
         stays[number] = 1
     mask = pyarrow.array(map(bool, stays), pyarrow.bool_())
+
+    def choose(column: Any) -> Any:
+        # take() joins chunks, of which one has at most 2 GB.
+        return column.filter(mask)
+
     if not hasattr(table, "schema"):
-        return _chosen(table, mask)
-    columns = [_chosen(column, mask, repr(name)) for name, column in zip(table.column_names, table.columns)]
+        return _chosen(table, choose)
+    columns = [_chosen(column, choose, repr(name)) for name, column in zip(table.column_names, table.columns)]
     return type(table).from_arrays(columns, schema=table.schema)
 
 
-def _pyarrow_extend(table: Any, columns: dict[str, list[Any]]) -> Any:
+def _pyarrow_pick(table: Any, name: str, places: Sequence[int | None]) -> Any:
     pyarrow = import_module("pyarrow")
+    return _chosen(table.column(name), lambda column: column.take(pyarrow.array(places, pyarrow.int64())), repr(name))
+
+
+def _pyarrow_extend(table: Any, columns: dict[str, Any]) -> Any:
     for name, items in columns.items():
-        table = table.append_column(name, pyarrow.array(items))
+        column = _arrow_of(items)
+        table = table.append_column(name, column.combine_chunks() if type(table).__name__ == "RecordBatch" and hasattr(column, "chunks") else column)
     return table
 
 
-def _polars_extend(table: Any, columns: dict[str, list[Any]]) -> Any:
+def _arrow_of(items: Any) -> Any:
+    """Returns items as a column of pyarrow."""
+    pyarrow = import_module("pyarrow")
+    if isinstance(items, (pyarrow.Array, pyarrow.ChunkedArray)):
+        return items
+    return pyarrow.chunked_array(items) if hasattr(items, "__arrow_c_stream__") else pyarrow.array(items, from_pandas=not isinstance(items, list))
+
+
+def _polars_extend(table: Any, columns: dict[str, Any]) -> Any:
     polars = import_module("polars")
     return table.with_columns([polars.Series(name, items) for name, items in columns.items()])
 
 
-def _pandas_extend(table: Any, columns: dict[str, list[Any]]) -> Any:
+def _pandas_pick(table: Any, name: Any, places: Sequence[int | None]) -> Any:
+    pandas, column = import_module("pandas"), table[name]
+    nulls = [place is None for place in places]
+    if True in nulls and getattr(column.dtype, "kind", "") in "iub" and not hasattr(column.dtype, "na_value"):
+        # Only its own types of integers have nulls: those of numpy would become floats.
+        items = pandas.array(column.to_numpy().take([place or 0 for place in places])) if len(column) else pandas.array([pandas.NA] * len(places), "Int64")
+        items[nulls] = pandas.NA
+        return items
+    return column.array.take([-1 if place is None else place for place in places], allow_fill=True)
+
+
+def _pandas_extend(table: Any, columns: dict[str, Any]) -> Any:
     pandas = import_module("pandas")
-    # With None, integers would become floats.
-    return table.assign(**{name: pandas.array(items) if None in items else items for name, items in columns.items()})
+
+    def items_of(items: Any) -> Any:
+        if isinstance(items, list):
+            # With None, integers would become floats.
+            return pandas.array(items) if None in items else items
+        return pandas.arrays.ArrowExtensionArray(items) if hasattr(items, "to_pylist") else items
+
+    return table.assign(**{name: items_of(items) for name, items in columns.items()})
 
 
 def _dataset_column(table: Any, name: str) -> Any:
     return _arrow.Chunks(batch[name] for batch in table.select_columns([name]).with_format("arrow").iter(1000))
 
 
-def _dataset_extend(table: Any, columns: dict[str, list[Any]]) -> Any:
+class _Featured(NamedTuple):
+    """Items of a column of a dataset, and its feature."""
+
+    items: Any
+    feature: Any
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self.items.__arrow_c_stream__(requested_schema)
+
+
+def _dataset_pick(table: Any, name: str, places: Sequence[int | None]) -> _Featured:
+    return _Featured(_pyarrow_pick(table.select_columns([name]).with_format("arrow")[:], name, places), table.features[name])
+
+
+def _dataset_extend(table: Any, columns: dict[str, Any]) -> Any:
+    datasets, pyarrow = import_module("datasets"), import_module("pyarrow")
     for name, items in columns.items():
-        table = table.add_column(name, items)
+        more = pyarrow.table({name: items.items if isinstance(items, _Featured) else _arrow_of(items)})
+        features = datasets.Features({name: items.feature}) if isinstance(items, _Featured) else None
+        table = datasets.concatenate_datasets([table, datasets.Dataset(more, info=datasets.DatasetInfo(features=features))], axis=1)
     return table
 
 
-def _rows_extend(rows: Any, columns: dict[str, list[Any]]) -> Any:
-    return [{**row, **dict(zip(columns, items))} for row, items in zip(rows, zip(*columns.values()))]
+def _rows_extend(rows: Any, columns: dict[str, Any]) -> Any:
+    lists = [items.to_pylist() if hasattr(items, "to_pylist") else items for items in columns.values()]
+    return [{**row, **dict(zip(columns, items))} for row, items in zip(rows, zip(*lists))]
 
 
-_PYARROW = _Table(_names, lambda t, n: t.column(n), lambda t, n: t.column(n).to_pylist(), pyarrow_take, _pyarrow_extend)
+_PYARROW = _Table(_names, lambda t: t.schema.types, lambda t, n: t.column(n), _pyarrow_pick, pyarrow_take, _pyarrow_extend)
 _PACKAGES = {
     "pyarrow": _PYARROW,
-    "polars": _Table(_names, lambda t, n: t[n], lambda t, n: t[n].to_list(), lambda t, i: t[i], _polars_extend),
-    "pandas": _Table(_names, lambda t, n: t[n], lambda t, n: t[n].tolist(), lambda t, i: t.iloc[i], _pandas_extend),
-    "datasets": _Table(_names, _dataset_column, lambda t, n: list(t[n]), lambda t, i: t.select(i), _dataset_extend),
+    "polars": _Table(_names, lambda t: t.dtypes, lambda t, n: t[n], lambda t, n, i: t[n].gather(i), lambda t, i: t[i], _polars_extend),
+    "pandas": _Table(_names, lambda t: list(t.dtypes), lambda t, n: t[n], _pandas_pick, lambda t, i: t.iloc[i], _pandas_extend),
+    "datasets": _Table(_names, lambda t: list(t.features.values()), _dataset_column, _dataset_pick, lambda t, i: t.select(i), _dataset_extend),
 }
-_ROWS = _Table(lambda t: list(dict.fromkeys(name for row in t for name in row)), lambda t, n: [row.get(n) for row in t],
-               lambda t, n: [row.get(n) for row in t], lambda t, i: [t[number] for number in i], _rows_extend)
+_ROWS = _Table(lambda t: list(dict.fromkeys(name for row in t for name in row)), lambda t: [], lambda t, n: [row.get(n) for row in t],
+               lambda t, n, i: [None if place is None else t[place].get(n) for place in i], lambda t, i: [t[number] for number in i], _rows_extend)
+
+
+# ---- DuckDB ----------------------------------------------------------------
+
+
+class _Relation:
+    """A relation whose rows wait in a temporary table of its connection, since a relation is a query, which may give other
+    rows the next time.  The table is dropped, unless its rows are given out."""
+
+    def __init__(self, source: Any, rows: str = "SELECT * FROM neardup_relation", **numbers: Any) -> None:
+        self.name, self._given = f"neardup_{uuid.uuid4().hex}", False
+        self._relation: Any = source._relation if isinstance(source, _Relation) else source
+        self.query(f"CREATE TEMP TABLE {self.name} AS {rows}", **numbers)
+        self._rows = self.query(f"SELECT * FROM {self.name}")
+        self.columns, self.types = list(self._rows.columns), list(self._rows.types)
+
+    def __del__(self) -> None:
+        if not self._given:
+            with contextlib.suppress(Exception):
+                self.query(f"DROP TABLE IF EXISTS {self.name}")
+
+    def query(self, sql: str, **numbers: Any) -> Any:
+        """Runs a statement, in which neardup_relation is the relation, and neardup_numbers a table of these columns."""
+        # DuckDB finds it by the name of the variable.
+        neardup_numbers = import_module("pyarrow").table(numbers)  # noqa: F841
+        return self._relation.query("neardup_relation", sql)
+
+    def give(self) -> Any:
+        self._given = True
+        return self._rows
+
+    def has(self, name: str) -> bool:
+        """Returns whether a temporary table is in the same connection."""
+        return bool(self.query(f"SELECT 1 FROM duckdb_tables() WHERE table_name = '{name}'").fetchall())
+
+
+class _Picked(NamedTuple):
+    """Items of a column of a relation."""
+
+    table: _Relation
+    column: str
+    places: Sequence[int | None]
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        sql = f"SELECT t.{self.column} FROM neardup_numbers AS n LEFT JOIN {self.table.name} AS t ON t.rowid = n.place ORDER BY n.number"
+        return self.table.query(sql, number=range(len(self.places)), place=_places(self.places)).to_arrow_table().column(0).__arrow_c_stream__()
+
+
+def _places(places: Sequence[int | None]) -> Any:
+    pyarrow = import_module("pyarrow")
+    return pyarrow.array(places, pyarrow.int64())
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _duckdb_take(table: _Relation, numbers: list[int]) -> _Relation:
+    rows = f"SELECT t.* FROM {table.name} AS t JOIN neardup_numbers AS n ON t.rowid = n.number ORDER BY n.number"
+    return _Relation(table, rows, number=_places(numbers))
+
+
+def _duckdb_extend(table: _Relation, columns: dict[str, Any]) -> _Relation:
+    some, joins, numbers = [], [], {}
+    for i, (name, items) in enumerate(columns.items()):
+        if isinstance(items, _Picked) and table.has(items.table.name):
+            numbers[f"c{i}"] = _places(items.places)
+            joins.append(f"LEFT JOIN {items.table.name} AS t{i} ON t{i}.rowid = n.c{i}")
+            some.append(f"t{i}.{items.column} AS {name}")
+        else:
+            numbers[f"c{i}"] = _arrow_of(items)
+            some.append(f"n.c{i} AS {name}")
+    count = len(next(iter(numbers.values())))
+    return _Relation(table, f"SELECT t.*, {', '.join(some)} FROM {table.name} AS t JOIN neardup_numbers AS n ON t.rowid = n.number {' '.join(joins)} ORDER BY n.number",
+                     number=_places(range(count)), **numbers)
+
+
+_DUCKDB = _Table(lambda t: t.columns, lambda t: t.types, lambda t, n: t.query(f"SELECT {_quoted(n)} FROM {t.name} ORDER BY rowid").to_arrow_table().column(0),
+                 lambda t, n, i: _Picked(t, _quoted(n), i), _duckdb_take, _duckdb_extend)
 
 
 def _by_pyarrow(table: Any, package: str) -> Any:
     """Returns a table as one of pyarrow, and what makes the table of a package of that."""
     pyarrow = import_module("pyarrow")
-    if package == "duckdb":
-        def relation(result: Any) -> Any:
-            # DuckDB finds the table by the name of the variable.
-            return table.query("neardup_unused", "SELECT * FROM result")
-        return table.to_arrow_table(), relation
     if package == "daft":
         daft = import_module("daft")
         return table.to_arrow(), daft.from_arrow
@@ -178,6 +308,8 @@ def _open(records: Any, text: Any, id: Any = None) -> _Opened | None:
         return None
     elif package in _PACKAGES and type(records).__name__ != "RecordBatchReader":
         opened = _Opened(_PACKAGES[package], records, lambda result: result)
+    elif package == "duckdb":
+        opened = _Opened(_DUCKDB, _Relation(records), _Relation.give)
     elif _arrow.has_interface(records):
         opened = _Opened(_PYARROW, *_by_pyarrow(records, package))
     else:
@@ -222,20 +354,46 @@ def _estimates(values: Values, keepers: Sequence[int], others: Values) -> list[f
     return [0.0 if keeper == NO_KEEPER else compare(values[i], others[keeper]).similarity for i, keeper in enumerate(keepers)]
 
 
-def _report(ids: Sequence[Any], kept: Kept, against_ids: Sequence[Any], values: Values, others: Values | None) -> dict[str, list[Any]]:
+def _report(kept: Kept, ids: Callable[[list[int | None]], Any], against_ids: Callable[[list[int | None]], Any], values: Values, others: Values | None) -> dict[str, Any]:
+    """Returns the columns of a report; `ids` and `against_ids` return the ids at some places."""
     keepers, similarities = kept.clusters
     sizes = Counter(keepers)
-    columns: dict[str, list[Any]] = {
-        "keeper": [None if keeper == NO_KEEPER else ids[keeper] for keeper in keepers],
+    columns: dict[str, Any] = {
+        "keeper": ids(_places_of(keepers)),
         "similarity": list(similarities) if kept.held is None else list(map(max, similarities, kept.held.similarity)),
         "size": [None if keeper == NO_KEEPER else sizes[keeper] for keeper in keepers]}
     if kept.held is not None:
-        columns["against"] = [None if keeper == NO_KEEPER else against_ids[keeper] for keeper in kept.held.keeper]
+        columns["against"] = against_ids(_places_of(kept.held.keeper))
     if values.many.evidence:
         columns["estimate"] = _estimates(values, keepers, values)
         if kept.held is not None and others is not None:
             columns["estimate"] = list(map(max, columns["estimate"], _estimates(values, kept.held.keeper, others)))
     return columns
+
+
+def _places_of(keepers: Sequence[int]) -> list[int | None]:
+    return [None if keeper == NO_KEEPER else keeper for keeper in keepers]
+
+
+def _ids_of(opened: _Opened | None, id: Any, how: _Table) -> Callable[[list[int | None]], Any]:
+    """Returns what returns the ids at some places of a table, for one of another package as a column of Arrow; without a
+    column of ids, the places."""
+    if opened is None or id is None or id not in opened.how.names(opened.table):
+        return lambda places: places
+
+    def pick(places: list[int | None]) -> Any:
+        items = opened.how.pick(opened.table, id, places)
+        return items if opened.how is how or isinstance(items, list) else _arrow_of(items)
+    return pick
+
+
+def _checked(opened: _Opened, made: Any) -> Any:
+    """Returns the table that comes out, whose columns have to be those that came in."""
+    names, was, now = (opened.how.names(opened.table), *(list(opened.how.types(table)) for table in (opened.table, made)))
+    for name, before, after in zip(names, was, now):
+        if before != after:
+            raise TypeError(f"the column {name!r} would come out as another one, of the type {after}, not {before}: cast it first")
+    return opened.back(made)
 
 
 def make_values(texts: Any, *, k: int, b: int, scheme: str | None, lexicon: Lexicon | None, shingles: bool, decide: str,
@@ -298,12 +456,9 @@ def dedupe(records: Any, threshold: float = DEFAULT.threshold, *, text: Any = No
     if opened is None:
         return kept.stay if numbers else _take(records, kept.stay)
     if not report:
-        return opened.back(opened.how.take(opened.table, kept.stay))
-    ids = opened.how.items(opened.table, id) if id is not None else range(len(kept.clusters.keeper))
-    against_ids: Sequence[Any] = range(NO_KEEPER)
-    if id is not None and other is not None and id in other.how.names(other.table):
-        against_ids = other.how.items(other.table, id)
-    return opened.back(opened.how.extend(opened.table, _report(ids, kept, against_ids, values, others)))
+        return _checked(opened, opened.how.take(opened.table, kept.stay))
+    columns = _report(kept, _ids_of(opened, id, opened.how), _ids_of(other, id, opened.how), values, others)
+    return _checked(opened, opened.how.extend(opened.table, columns))
 
 
 def _listed(records: Any) -> Any:
