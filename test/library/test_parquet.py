@@ -11,6 +11,7 @@ import sys
 import tempfile
 import unittest
 import unittest.mock
+import uuid
 
 import duckdb
 import neardup
@@ -153,7 +154,7 @@ class Parquet(unittest.TestCase):
             self.assertEqual(duckdb.sql(f"SELECT far::VARCHAR FROM '{file}' LIMIT 2").fetchall(), [("9999-12-31 23:59:59",), ("0001-01-01 00:00:00",)])
             self.check_carried(file)
             run(file, "-o", self.out, "--id", "far", "--report", self.folder / "report")
-            self.assertEqual((self.folder / "report").read_text().split("\t")[:2], ["9999-12-31 23:59:59"] * 2)
+            self.assertEqual((self.folder / "report").read_text().split("\t")[:2], ["9999-12-31 23:59:59.000000"] * 2)
 
     def test_duckdb(self):
         file, database = self.folder / "duckdb.parquet", duckdb.connect()
@@ -213,6 +214,26 @@ class Parquet(unittest.TestCase):
         with unittest.mock.patch.object(_footer, "restored", lambda made, footer: made):
             self.assertIn(f'the column text of "{old}" would be another one', run(old, "-o", self.out, code=2))
         self.assertFalse(self.out.exists())
+
+    def test_ids(self):
+        """Ids of any type in a report, also where Python has no pandas for nanoseconds."""
+        table = arrow_table()
+        texts = {"timestamp[ns]": "1969-12-31 23:59:59.999999999", "uint64": "0", "bool": "true", "decimal128(38, 2)": "-1.50", "date32[day]": "0001-01-01", "string": "", "extension<arrow.uuid>": str(uuid.UUID(int=0)),
+                 "binary": "b''", "timestamp[s, tz=UTC]": "1969-12-31 23:59:59.000Z", "fixed_size_binary[3]": "b'abc'"}
+        file = self.write("ids.parquet", table)
+        program = f"""if True:
+            import sys
+            class Without:
+                def find_spec(self, name, *rest):
+                    if name == "pandas":
+                        raise ImportError
+            sys.meta_path.insert(0, Without())
+            from neardup.__main__ import main
+            for name in {list(texts)!r}:
+                main(["dedupe", {str(file)!r}, "-o", {str(self.out)!r}, "--id", name, "--report", {str(self.folder)!r} + "/" + name])"""
+        subprocess.run([sys.executable, "-c", program], cwd=HERE, check=True)
+        for name, text in texts.items():
+            self.assertEqual((self.folder / name).read_text().split("\t")[:2], [text, text], name)
 
     def test_folder(self):
         files = [self.write(f"{i}.parquet", TABLE.slice(100 * i, 100)) for i in range(4)]

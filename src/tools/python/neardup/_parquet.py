@@ -123,6 +123,14 @@ def _distinct(paths: Sequence[str], against: str | None) -> list[str]:
     return mine
 
 
+def _texts_of(column: Any) -> Any:
+    """Returns a column as texts, since the objects of Python have no nanoseconds; or as it is, if some of it may be no text."""
+    try:
+        return column if "binary" in str(column.type) else column.cast(pyarrow.string())
+    except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError):
+        return column
+
+
 class _Side:
     """Files, one behind the other."""
 
@@ -141,8 +149,8 @@ class _Side:
                 yield from _column(file, field)
 
     def ids(self, field: str | None) -> Sequence[Any]:
-        """Returns the ids of the rows, or their numbers from 1."""
-        return [item for array in self.column(field) for item in array.to_pylist()] if field else range(1, NO_KEEPER)
+        """Returns the ids of the rows, as texts if Arrow has these of their type, or their numbers from 1."""
+        return [item for array in self.column(field) for item in _texts_of(array).to_pylist()] if field else range(1, NO_KEEPER)
 
 
 def spooled(arrays: Iterator[Any], file: Any) -> Any:
