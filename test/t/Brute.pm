@@ -113,11 +113,11 @@ sub pairs
 	} $self->near_pairs($split);
 }
 
-# Without the pairs judged different, and with those judged the same.
+# Without the pairs judged different, and with those judged the same; of equal rows the first, or all.
 sub judged_pairs
 {
-	my ($self, $judged) = @_;
-	my %pair = map { my ($x, $y) = split /\t/; ("$x $y" => $_) } $self->pairs;
+	my ($self, $judged, $all) = @_;
+	my %pair = map { my ($x, $y) = split /\t/; ("$x $y" => $_) } $all ? $self->all_pairs : $self->pairs;
 
 	foreach (@$judged)
 	{
