@@ -17,13 +17,6 @@ CREATE TABLE sets AS
 		ELSE to_shingles(elements(i % 50, CASE WHEN i % 3 = 0 THEN 0 ELSE random() * 0.3 END)) END AS s
 	FROM generate_series(1, 400) i;
 
-CREATE TABLE shapes (name text, make text);
-INSERT INTO shapes
-	SELECT format('minhash(%s, %s)', k, b), format('to_minhash(s, %s, %s)', k, b)
-	FROM (VALUES (16, 1), (64, 1), (101, 1), (512, 1), (1001, 1), (100, 2), (77, 4), (64, 8), (33, 16), (16, 32), (40, 32)) v (k, b)
-	UNION ALL SELECT format('simhash(%s)', k), format('to_simhash(s, %s)', k) FROM unnest('{64,128,256,512}'::int[]) k
-	UNION ALL SELECT 'shingles', 's';
-
 -- Compares what neardup_pairs() returns for docs with plain SQL: all pairs, and rows of one side only.
 CREATE FUNCTION compare_pairs(t float8, OUT pairs bigint, OUT differ bigint) LANGUAGE plpgsql AS $$
 BEGIN
@@ -106,99 +99,6 @@ BEGIN
 	SELECT count(*) INTO differ FROM ((TABLE expected EXCEPT ALL TABLE got) UNION ALL (TABLE got EXCEPT ALL TABLE expected)) d;
 	DROP TABLE expected, got, pair, label;
 END $$;
-
--- Runs all comparisons for a shape.
-CREATE FUNCTION compare(shape shapes, thresholds float8[], OUT pairs bigint, OUT clustered bigint, OUT differ bigint) LANGUAGE plpgsql AS $$
-DECLARE
-	t float8;
-BEGIN
-	EXECUTE format('CREATE TEMP TABLE docs AS SELECT id, %s AS sig FROM sets', shape.make);
-	EXECUTE format('CREATE DOMAIN docs_sig AS %s', shape.name);
-	pairs := 0;
-	clustered := 0;
-	differ := 0;
-	FOREACH t IN ARRAY thresholds LOOP
-		SELECT compare.pairs + p.pairs + q.pairs, compare.clustered + s.clustered + n.clustered + c.clustered,
-			compare.differ + p.differ + q.differ + s.differ + n.differ + c.differ
-			INTO pairs, clustered, differ
-			FROM compare_pairs(t) p, compare_two(t) q, compare_stars(t, false) s, compare_stars(t, true) n, compare_components(t) c;
-	END LOOP;
-	DROP TABLE docs;
-	DROP DOMAIN docs_sig;
-END $$;
-
-SELECT name, pairs > 0 AS some, clustered > 0 AS clustered, differ FROM shapes s, compare(s, '{0.95,0.7}');
-SELECT name, pairs > 0 AS some, clustered > 0 AS clustered, differ FROM shapes s, compare(s, '{0.2}') WHERE name = 'minhash(512, 1)';
-
-\echo Containment
--- Documents of 1 to 60 elements, many of them parts of others; some elements are in most of them.  With m, as multisets.
-CREATE FUNCTION contained(x shingles, y shingles, m boolean) RETURNS float8 LANGUAGE sql IMMUTABLE AS $$
-	SELECT CASE WHEN NOT m THEN greatest(containment(x, y), containment(y, x))
-		WHEN least(shingle_total(x), shingle_total(y)) = 0 THEN 0
-		ELSE shingle_total(x & y)::float8 / least(shingle_total(x), shingle_total(y)) END
-$$;
-CREATE TABLE parts AS SELECT i AS id, CASE WHEN i % 97 = 0 THEN NULL ELSE to_shingles(ARRAY(
-	SELECT CASE WHEN random() < 0.15 THEN (random() * 9)::int WHEN random() < i % 4 * 0.1 THEN (random() * 1e15)::bigint
-		ELSE i % 20 * 1000 + (random() * 40)::int END FROM generate_series(1, i * 7 % 61))) END AS s
-	FROM generate_series(1, 400) i;
-INSERT INTO parts SELECT 400 + id, s FROM parts WHERE id % 5 = 0;
-CREATE FUNCTION compare_contained(t float8, m boolean, OUT pairs bigint, OUT differ bigint) LANGUAGE plpgsql AS $$
-BEGIN
-	CREATE TEMP TABLE expected AS SELECT x.id::bigint AS a, y.id::bigint AS b, contained(x.s, y.s, m) AS similarity FROM parts x, parts y
-		WHERE contained(x.s, y.s, m) >= t;
-	CREATE TEMP TABLE got AS SELECT * FROM neardup_pairs('SELECT * FROM parts ORDER BY id', t, m, equal => 'all', measure => 'containment');
-	SELECT count(*) INTO pairs FROM expected WHERE a < b;
-	SELECT count(*) INTO differ FROM ((SELECT * FROM expected WHERE a < b EXCEPT ALL TABLE got) UNION ALL (TABLE got EXCEPT ALL SELECT * FROM expected WHERE a < b)) d;
-	TRUNCATE got;
-	INSERT INTO got SELECT * FROM neardup_pairs('SELECT * FROM parts WHERE id % 3 = 0', t, m,
-		against => 'SELECT * FROM parts WHERE id % 3 > 0', equal => 'all', measure => 'containment');
-	DELETE FROM expected WHERE a % 3 > 0 OR b % 3 = 0;
-	SELECT differ + count(*) INTO differ FROM ((TABLE expected EXCEPT ALL TABLE got) UNION ALL (TABLE got EXCEPT ALL TABLE expected)) d;
-	DROP TABLE expected, got;
-END $$;
-SELECT t, m, pairs > 100 AS some, differ FROM unnest('{0.1,0.5,0.75,1}'::float8[]) t, unnest('{f,t}'::boolean[]) m, compare_contained(t, m);
--- Stars by definition: a row joins the first or nearest earlier keeper that is no shorter and contains it.
-CREATE FUNCTION contained_stars(t float8, m boolean, near_first boolean) RETURNS TABLE (id bigint, keeper bigint, similarity float8) LANGUAGE plpgsql AS $$
-DECLARE
-	d record;
-BEGIN
-	CREATE TEMP TABLE joined (id bigint, keeper bigint, similarity float8, s shingles);
-	FOR d IN SELECT * FROM parts x WHERE cardinality(x.s) > 0 ORDER BY x.id LOOP
-		INSERT INTO joined SELECT d.id, j.id, contained(j.s, d.s, m), d.s FROM joined j
-			WHERE j.keeper = j.id AND contained(j.s, d.s, m) >= t
-				AND CASE WHEN m THEN shingle_total(d.s) <= shingle_total(j.s) ELSE cardinality(d.s) <= cardinality(j.s) END
-			ORDER BY CASE WHEN near_first THEN -contained(j.s, d.s, m) END, j.id LIMIT 1;
-		IF NOT FOUND THEN
-			INSERT INTO joined VALUES (d.id, d.id, 1, d.s);
-		END IF;
-	END LOOP;
-	RETURN QUERY SELECT j.id, j.keeper, j.similarity FROM joined j WHERE EXISTS (SELECT FROM joined o WHERE o.keeper = j.keeper AND o.id <> j.id);
-	DROP TABLE joined;
-END $$;
-CREATE FUNCTION compare_contained_stars(t float8, m boolean, near_first boolean, OUT clustered bigint, OUT differ bigint) LANGUAGE plpgsql AS $$
-BEGIN
-	CREATE TEMP TABLE expected AS SELECT * FROM contained_stars(t, m, near_first);
-	CREATE TEMP TABLE got AS SELECT c.id, c.keeper, c.similarity FROM neardup_clusters('SELECT * FROM parts ORDER BY id', t, m, nearest => near_first, measure => 'containment') c;
-	SELECT count(*) INTO clustered FROM expected;
-	SELECT count(*) INTO differ FROM ((TABLE expected EXCEPT ALL TABLE got) UNION ALL (TABLE got EXCEPT ALL TABLE expected)) d;
-	DROP TABLE expected, got;
-END $$;
-SELECT t, m, near_first, clustered > 100 AS some, differ FROM unnest('{0.3,0.75}'::float8[]) t, unnest('{f,t}'::boolean[]) m, unnest('{f,t}'::boolean[]) near_first,
-	compare_contained_stars(t, m, near_first);
--- With "against", a row joins its first or nearest row whatever their lengths, as the pairs say.
-CREATE FUNCTION compare_held_out(t float8, m boolean, near_first boolean, OUT longer bigint, OUT shorter bigint, OUT differ bigint) LANGUAGE plpgsql AS $$
-BEGIN
-	CREATE TEMP TABLE expected AS SELECT x.id::bigint, k.*, CASE WHEN m THEN shingle_total(x.s) ELSE cardinality(x.s) END - CASE WHEN m THEN shingle_total(k.s) ELSE cardinality(k.s) END AS more
-		FROM parts x, LATERAL (SELECT y.id::bigint AS keeper, contained(x.s, y.s, m) AS similarity, y.s FROM parts y WHERE y.id % 3 > 0 AND contained(x.s, y.s, m) >= t
-			ORDER BY CASE WHEN near_first THEN -contained(x.s, y.s, m) END, y.id LIMIT 1) k WHERE x.id % 3 = 0;
-	CREATE TEMP TABLE got AS SELECT c.id, c.keeper, c.similarity FROM neardup_clusters('SELECT * FROM parts WHERE id % 3 = 0 ORDER BY id', t, m,
-		against => 'SELECT * FROM parts WHERE id % 3 > 0 ORDER BY id', nearest => near_first, measure => 'containment') c WHERE c.id % 3 = 0;
-	SELECT count(*) FILTER (WHERE more > 0), count(*) FILTER (WHERE more < 0) INTO longer, shorter FROM expected;
-	SELECT count(*) INTO differ FROM ((SELECT id, keeper, similarity FROM expected EXCEPT ALL TABLE got) UNION ALL (TABLE got EXCEPT ALL SELECT id, keeper, similarity FROM expected)) d;
-	DROP TABLE expected, got;
-END $$;
-SELECT t, m, near_first, longer > 20 AS longer, shorter > 5 AS shorter, differ FROM unnest('{0.3,0.75}'::float8[]) t, unnest('{f,t}'::boolean[]) m, unnest('{f,t}'::boolean[]) near_first,
-	compare_held_out(t, m, near_first);
 
 \echo In files, with copies in all pieces
 SET maintenance_work_mem = '1MB';
