@@ -490,7 +490,7 @@ sub guard
 		if ($old ne '' && rand() < 0.3) { sql("UPDATE t SET tick = tick + 1 WHERE id = $old", pick('SELECT', 'VACUUM (TRUNCATE off) t')); next }
 
 		my $near = "EXISTS (SELECT FROM $new, t o WHERE o.id <> n.id AND $g->{near})" . ($g->{against} ? " OR EXISTS (SELECT FROM $new, archive o WHERE $g->{near})" : '');
-		my ($n, $o) = map { my $side = $_; join ', ', map { "$side.$_" } @{ $g->{decides} } } 'n', 'o';
+		my ($n, $o) = map { my $side = $_; join ', ', map { "$side.$_" . ($_ eq 'confirmed' ? ' IS TRUE' : '') } @{ $g->{decides} } } 'n', 'o';
 		my $expected = sql(in_way("SELECT ($near)" . ($old && " AND (SELECT ($n) IS DISTINCT FROM ($o) FROM $new JOIN t o USING (id))")));
 		my $leader = $g->{kind} eq 'group' && !$old ? sql(in_way("SELECT coalesce((SELECT o.id FROM $new, t o WHERE o.same_as = o.id AND $g->{near} ORDER BY $g->{alike} DESC, o.id LIMIT 1), $x)")) : '';
 		my $sql = $old ? "UPDATE t SET ($flags) = (SELECT $flags FROM pool WHERE id = $x) WHERE id = $old RETURNING id" : "INSERT INTO t SELECT $COLUMNS FROM pool WHERE id = $x RETURNING id, same_as";
