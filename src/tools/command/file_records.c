@@ -455,10 +455,11 @@ read_records(Files *files, RecordBatch *batch, bool opened, bool *more)
 		if (opened && data->length > 0)
 			at = mark = search.at = begin_text(files, batch, &refused);
 		opened = false;
-		for (; !refused && (end = end_of_record(files->format, data, &search)) > 0; at = end)
+		while (!refused && search.at < data->length &&
+			   (end = end_of_record(files->format, data, &search)) > 0)
 		{
 			refused = !add_record(files, batch, at, end);
-			search = (RecordEnd){end};
+			search = (RecordEnd){at = end};
 		}
 	} while (*more && at == mark && !refused);
 	if (*more && !refused)

@@ -143,7 +143,8 @@ leave_out_names(char **others, char **names)
 	size_t removed = 0;
 
 	memset(first, 0, count * sizeof(char *));
-	qsort(file, found, sizeof(NamedFile), compare_files);
+	if (found > 0)
+		qsort(file, found, sizeof(NamedFile), compare_files);
 	for (size_t i = 1, start = 0; i < found; i++)
 	{
 		if (memcmp(file[i].identity, file[start].identity, sizeof(file->identity)) != 0)

@@ -64,7 +64,8 @@ has_bytes(SignatureFiles *reader, size_t count)
 
 	while (data->length - reader->at < count && reader->more)
 	{
-		memmove(data->bytes, data->bytes + reader->at, data->length - reader->at);
+		if (reader->at > 0)
+			memmove(data->bytes, data->bytes + reader->at, data->length - reader->at);
 		data->length -= reader->at;
 		reader->at = 0;
 		reader->more = input_read(reader->input, data);
