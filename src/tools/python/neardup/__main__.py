@@ -98,8 +98,10 @@ def main(arguments: list[str] | None = None) -> None:
     given: Any = _parser().parse_args(arguments)
     try:
         import_module("pyarrow.parquet")
-    except ImportError:
-        _fail(_INPUT, "Parquet files are read by pyarrow, which is not here: pip install 'neardup[parquet]'")
+        # Earlier versions do not have it.
+        import_module("pyarrow").string_view  # noqa: B018
+    except (AttributeError, ImportError):
+        _fail(_INPUT, "Parquet files are read by pyarrow 16 or later, which is not here: pip install 'neardup[parquet]'")
     from ._parquet import InputError, pyarrow
     try:
         _dedupe(given)
