@@ -1,6 +1,7 @@
 -- What the procedures share: which rows they mean, and what stands in their way.
 --
--- A body finds names in pg_catalog, and after that in pg_temp, whose tables it qualifies.
+-- A body finds names in pg_catalog, and after that in pg_temp, whose tables it qualifies.  Keys of several
+-- columns are told apart by their texts, so numbers are printed to the bit.
 
 -- Locks a table, as far as it can be locked, so that nobody changes it, adds a trigger or gives it away.
 -- What is read after that shows what was committed while the lock was waited for: so not under a
@@ -19,6 +20,16 @@ BEGIN
 END $$;
 COMMENT ON PROCEDURE neardup_lock(pg_catalog.regclass, boolean, pg_catalog.text) IS
 	'a part of other procedures: locks a table before its rows are read and changed';
+
+-- Returns a list of columns, each by a format.
+CREATE FUNCTION neardup_list(columns pg_catalog.name[], part pg_catalog.text) RETURNS pg_catalog.text
+	LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+	RETURN (SELECT string_agg(format(part, c), ', ' ORDER BY n) FROM unnest(columns) WITH ORDINALITY AS u (c, n));
+END $$;
+COMMENT ON FUNCTION neardup_list(pg_catalog.name[], pg_catalog.text) IS
+	'a part of other procedures: columns in a statement';
 
 CREATE FUNCTION neardup_as_id(value pg_catalog.text, id_type pg_catalog.anyelement) RETURNS pg_catalog.anyelement
 	AS 'MODULE_PATHNAME', 'neardup_as_id'
@@ -156,7 +167,7 @@ BEGIN
 	found.query := format('SELECT %s, %s%s FROM %s AS t WHERE %s%s ORDER BY %s', format(found.value, 't'), format(found.signed, 't'),
 		(SELECT string_agg(format(', t.%I', name), '' ORDER BY n) FROM unnest(within) WITH ORDINALITY AS w (name, n)), relation,
 		CASE WHEN verdicts IS NULL THEN format('t.%I IS NOT NULL', signature) ELSE 'true' END, ' AND t.' || quote_ident(mark) || ' IS NULL',
-		concat_ws(', ', nullif(order_by, ''), (SELECT string_agg(format('t.%I', name), ', ' ORDER BY n) FROM unnest(key) WITH ORDINALITY AS k (name, n))));
+		concat_ws(', ', nullif(order_by, ''), @extschema@.neardup_list(key, 't.%I')));
 	IF verdicts IS NOT NULL THEN
 		found.verdicts := @extschema@.neardup_verdicts_query(relation, verdicts, key, found.value);
 	END IF;

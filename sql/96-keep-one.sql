@@ -6,8 +6,7 @@
 
 -- The one place where values become texts of a record, and texts values, whatever the settings of a session are.
 CREATE PROCEDURE neardup_in_record(statement pg_catalog.text)
-	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET DateStyle = 'ISO, YMD' SET IntervalStyle = 'postgres' SET TimeZone = 'UTC' SET bytea_output = 'hex'
-	SET extra_float_digits = 1 SET lc_monetary = 'C' AS $$
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET DateStyle = ISO SET IntervalStyle = postgres SET TimeZone = UTC SET bytea_output = hex SET extra_float_digits = 1 SET lc_monetary = 'C' AS $$
 BEGIN
 	EXECUTE statement;
 END $$;
@@ -41,8 +40,8 @@ COMMENT ON FUNCTION neardup_name_columns(pg_catalog.regclass, pg_catalog.jsonb, 
 CREATE PROCEDURE neardup_begin_step(changed pg_catalog.regclass, key pg_catalog.name[], columns pg_catalog.name[])
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-	EXECUTE format('CREATE TEMP TABLE neardup_key AS SELECT %s FROM %s AS t LIMIT 0', (SELECT string_agg(format('t.%I', c), ', ') FROM unnest(key) AS c), changed);
-	EXECUTE format('CREATE TEMP TABLE neardup_value AS SELECT %s FROM %s AS t LIMIT 0', (SELECT string_agg(format('t.%I', c), ', ') FROM unnest(columns) AS c), changed);
+	EXECUTE format('CREATE TEMP TABLE neardup_key AS SELECT %s FROM %s AS t LIMIT 0', @extschema@.neardup_list(key, 't.%I'), changed);
+	EXECUTE format('CREATE TEMP TABLE neardup_value AS SELECT %s FROM %s AS t LIMIT 0', @extschema@.neardup_list(columns, 't.%I'), changed);
 	CREATE TEMP TABLE neardup_step (n bigint, "row" pg_temp.neardup_key, was pg_temp.neardup_value, "is" pg_temp.neardup_value, fault text);
 END $$;
 COMMENT ON PROCEDURE neardup_begin_step(pg_catalog.regclass, pg_catalog.name[], pg_catalog.name[]) IS
@@ -97,7 +96,7 @@ DECLARE
 	reference record;
 BEGIN
 	CREATE TEMP TABLE neardup_references AS
-	SELECT conrelid AS referencing, conrelid::regclass::text AS "table", f.*, array_to_string(ARRAY(SELECT quote_ident(c) FROM unnest(columns) AS c), ', ') AS own,
+	SELECT conrelid AS referencing, conrelid::regclass::text AS "table", f.*, @extschema@.neardup_list(columns, '%I') AS own,
 		(SELECT array_agg(attname ORDER BY n) FROM pg_index, unnest(indkey::int2[]) WITH ORDINALITY AS k (number, n) JOIN pg_attribute ON attrelid = conrelid AND attnum = number WHERE indrelid = conrelid AND indisprimary) AS key,
 		row_number() OVER (ORDER BY conrelid::regclass::text, conname) AS step
 	FROM pg_constraint AS c, LATERAL (SELECT array_agg(own.attname ORDER BY n) AS columns, array_agg(other.attname ORDER BY n) AS referenced, string_agg(format('gone.%I OPERATOR(%I.%s) r.%I', other.attname, nspname, oprname, own.attname), ' AND ') AS equal
@@ -125,7 +124,7 @@ CREATE PROCEDURE neardup_keep_one(relation pg_catalog.regclass, threshold pg_cat
 		within pg_catalog.name[] DEFAULT '{}', verdicts pg_catalog.regclass DEFAULT NULL, show pg_catalog.name DEFAULT NULL, listed int DEFAULT 20,
 		record pg_catalog.text DEFAULT NULL, move_references boolean DEFAULT NULL, apply boolean DEFAULT false, key pg_catalog.name[] DEFAULT NULL,
 		signature pg_catalog.name DEFAULT NULL, trust boolean DEFAULT false, INOUT changed bigint DEFAULT NULL)
-	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 AS $$
 #variable_conflict use_column
 DECLARE
 	found @extschema@.neardup_rows;
@@ -170,7 +169,7 @@ BEGIN
 		IF record IS NOT NULL THEN
 			CALL @extschema@.neardup_lock_record(relation, trust, true, record);
 		END IF;
-		EXECUTE format('CREATE TEMP TABLE neardup_id AS SELECT %s FROM %s AS t LIMIT 0', (SELECT string_agg(format('t.%I', c), ', ') FROM unnest(found.columns) AS c), relation);
+		EXECUTE format('CREATE TEMP TABLE neardup_id AS SELECT %s FROM %s AS t LIMIT 0', @extschema@.neardup_list(found.columns, 't.%I'), relation);
 		CREATE TEMP TABLE neardup_rest (gone pg_temp.neardup_id, kept pg_temp.neardup_id, similarity float8, threshold float8, place bigint, at timestamptz);
 		SELECT format('ROW(%s)::pg_temp.neardup_id', string_agg(CASE cardinality(found.columns) WHEN 1 THEN '%1$s' ELSE format('%%1$s[%s]::%s', n, replace(format_type(atttypid, atttypmod), '%', '%%')) END, ', ' ORDER BY n)) INTO rows
 		FROM unnest(found.columns) WITH ORDINALITY AS c (name, n) JOIN pg_attribute ON attrelid = relation AND attname = name;
@@ -212,12 +211,12 @@ BEGIN
 						RETURNING f.place, %13$s, f.was, ROW(%1$s)::pg_temp.neardup_value, f.fault
 					)
 					INSERT INTO pg_temp.neardup_step SELECT * FROM moved$move$,
-					(SELECT string_agg(format('r.%I', c), ', ' ORDER BY n) FROM unnest(reference.columns) WITH ORDINALITY AS u (c, n)), (SELECT string_agg(format('kept.%I', c), ', ' ORDER BY n) FROM unnest(reference.referenced) WITH ORDINALITY AS u (c, n)),
+					@extschema@.neardup_list(reference.columns, 'r.%I'), @extschema@.neardup_list(reference.referenced, 'kept.%I'),
 					(SELECT string_agg(format('kept.%I IS NULL', c), ' OR ') FROM unnest(reference.referenced) AS c), CASE WHEN reference.itself THEN @extschema@.neardup_equal(relation, found.columns, 'r.%I', '(g.kept).%I') ELSE 'false' END,
 					reference."table", relation, reference.equal, @extschema@.neardup_equal(relation, found.columns, 'gone.%I', '(g.gone).%I'), @extschema@.neardup_equal(relation, found.columns, 'kept.%I', '(g.kept).%I'),
 					CASE WHEN reference.itself AND mark IS NULL THEN format('EXISTS (SELECT FROM pg_temp.neardup_rest AS x WHERE %s)', @extschema@.neardup_equal(relation, found.columns, 'r.%I', '(x.gone).%I')) ELSE 'false' END,
-					reference.own, (SELECT string_agg(format('(f."is").%I', c), ', ' ORDER BY n) FROM unnest(reference.columns) WITH ORDINALITY AS u (c, n)),
-					CASE WHEN reference.key IS NULL THEN 'NULL::pg_temp.neardup_key' ELSE (SELECT format('ROW(%s)::pg_temp.neardup_key', string_agg(format('r.%I', c), ', ' ORDER BY n)) FROM unnest(reference.key) WITH ORDINALITY AS u (c, n)) END);
+					reference.own, @extschema@.neardup_list(reference.columns, '(f."is").%I'),
+					CASE WHEN reference.key IS NULL THEN 'NULL::pg_temp.neardup_key' ELSE format('ROW(%s)::pg_temp.neardup_key', @extschema@.neardup_list(reference.key, 'r.%I')) END);
 			EXCEPTION WHEN unique_violation OR exclusion_violation THEN
 				RAISE EXCEPTION 'references of table "%" cannot follow: %', reference."table", SQLERRM USING ERRCODE = SQLSTATE,
 					HINT = 'Rows of that table that refer to near-duplicates are duplicates too: delete one of them first, or use move_references => false.';
@@ -234,12 +233,12 @@ BEGIN
 
 		-- Citus does not join its tables with a temporary table: the distributed ones with a CTE,
 		-- the reference tables, of which each server has a copy, with a constant.
-		rest := format('SELECT %s, %s AS neardup_kept, place AS neardup_place FROM pg_temp.neardup_rest AS g', (SELECT string_agg(format('(g.gone).%I', c), ', ') FROM unnest(found.columns) AS c), format(found.value, '(g.kept)'));
+		rest := format('SELECT %s, %s AS neardup_kept, place AS neardup_place FROM pg_temp.neardup_rest AS g', @extschema@.neardup_list(found.columns, '(g.gone).%I'), format(found.value, '(g.kept)'));
 		IF found.tree && found.replicated THEN
 			SELECT format('(%s, %%L::%s, %%L::bigint)', string_agg(format('%%L::%s', format_type(atttypid, atttypmod)), ', ' ORDER BY n), found.type) INTO rows
 			FROM unnest(found.columns) WITH ORDINALITY AS c (name, n) JOIN pg_attribute ON attrelid = relation AND attname = name;
 			EXECUTE format('SELECT format(''SELECT * FROM (VALUES %%s) AS g (%s, neardup_kept, neardup_place)'', coalesce(string_agg(format(%L, %1$s, neardup_kept, neardup_place), '', ''), %3$L)) FROM (%4$s) AS g',
-				(SELECT string_agg(quote_ident(c), ', ') FROM unnest(found.columns) AS c), rows, replace(rows, '%L', 'NULL'), rest) INTO rest;
+				@extschema@.neardup_list(found.columns, '%I'), rows, replace(rows, '%L', 'NULL'), rest) INTO rest;
 		END IF;
 		CALL @extschema@.neardup_begin_step(relation, found.columns, array_remove(ARRAY[mark], NULL));
 		same := @extschema@.neardup_equal(relation, found.columns, 't.%I', 'rest.%I');
@@ -252,7 +251,7 @@ BEGIN
 		END;
 		IF mark IS NOT NULL THEN
 			EXECUTE format('WITH rest AS MATERIALIZED (%s) INSERT INTO pg_temp.neardup_step SELECT neardup_place, ROW(%s)::pg_temp.neardup_key, ROW(NULL)::pg_temp.neardup_value, ROW(t.%I)::pg_temp.neardup_value, CASE WHEN (%s) IS NOT TRUE THEN ''lost'' END
-				FROM %s AS t JOIN rest ON %s', rest, (SELECT string_agg(format('t.%I', c), ', ' ORDER BY n) FROM unnest(found.columns) WITH ORDINALITY AS u (c, n)), mark,
+				FROM %s AS t JOIN rest ON %s', rest, @extschema@.neardup_list(found.columns, 't.%I'), mark,
 				CASE cardinality(found.columns) WHEN 1 THEN @extschema@.neardup_equal(relation, found.columns, format('t.%s::%s', replace(quote_ident(mark), '%', '%%'), found.type), 'neardup_kept')
 					ELSE format('t.%I::text[] COLLATE "C" = neardup_kept', mark) END, relation, same);
 			IF EXISTS (SELECT FROM pg_temp.neardup_step WHERE fault IS NOT NULL) THEN
@@ -321,7 +320,7 @@ BEGIN
 			-- A reference goes back to a row that is back.
 			CALL @extschema@.neardup_in_record(format('INSERT INTO pg_temp.neardup_step SELECT n, "row"::pg_temp.neardup_key, was::pg_temp.neardup_value, "is"::pg_temp.neardup_value FROM pg_temp.neardup_entries AS e
 				WHERE open AND place = %s AND (step = 0 OR EXISTS (SELECT FROM pg_temp.neardup_entries AS m WHERE m.at = e.at AND m.id = e.id AND m.step = 0 AND m.back))', step.place));
-			SELECT array_agg((SELECT string_agg(format(part, c), ', ' ORDER BY n) FROM unnest(columns) WITH ORDINALITY AS u (c, n)) ORDER BY place) INTO parts FROM unnest('{%I,r.%I,(s.was).%I,(s.is).%I}'::text[]) WITH ORDINALITY AS p (part, place);
+			SELECT array_agg(@extschema@.neardup_list(columns, part) ORDER BY place) INTO parts FROM unnest('{%I,r.%I,(s.was).%I,(s.is).%I}'::text[]) WITH ORDINALITY AS p (part, place);
 			BEGIN
 				EXECUTE format('WITH undone AS (UPDATE %s AS r SET (%s) = ROW(%s) FROM pg_temp.neardup_step AS s WHERE %s AND (ROW(%s)::record) *= (ROW(%s)::record) RETURNING s.n, (ROW(%5$s)::record) *= (ROW(%3$s)::record) AS so),
 					entered AS (UPDATE pg_temp.neardup_entries AS e SET back = true FROM undone AS u WHERE u.n = e.n) SELECT count(*) FILTER (WHERE NOT so) FROM undone',
@@ -342,7 +341,7 @@ BEGIN
 		ELSE
 			RAISE NOTICE '%: % marks are taken back, % have changed since', found.shown, changed, (SELECT count(*) FROM pg_temp.neardup_entries AS e WHERE open AND e.step = 0 AND NOT back);
 		END IF;
-		FOR step IN SELECT e.changed, coalesce((SELECT string_agg(quote_ident(c), ', ' ORDER BY n) FROM unnest(@extschema@.neardup_name_columns(e.changed, e.columns, 'set')) WITH ORDINALITY AS u (c, n)), '?') AS names, count(*) AS went, count(*) FILTER (WHERE back) AS back
+		FOR step IN SELECT e.changed, coalesce(@extschema@.neardup_list(@extschema@.neardup_name_columns(e.changed, e.columns, 'set'), '%I'), '?') AS names, count(*) AS went, count(*) FILTER (WHERE back) AS back
 				FROM pg_temp.neardup_entries AS e WHERE open AND e.step > 0 GROUP BY 1, 2 ORDER BY e.changed::text, 2 LOOP
 			RAISE NOTICE 'references of % (%) that go back: % of %', step.changed, step.names, step.back, step.went;
 		END LOOP;

@@ -4,7 +4,7 @@ CREATE FUNCTION neardup_report(relation pg_catalog.regclass, threshold pg_catalo
 		within pg_catalog.name[] DEFAULT '{}', verdicts pg_catalog.regclass DEFAULT NULL, show pg_catalog.name DEFAULT NULL, listed int DEFAULT 20,
 		key pg_catalog.name[] DEFAULT NULL, signature pg_catalog.name DEFAULT NULL, trust boolean DEFAULT false)
 	RETURNS TABLE (cluster bigint, size bigint, id pg_catalog.text, similarity pg_catalog.float8, title pg_catalog.text)
-	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 AS $$
 #variable_conflict use_column
 DECLARE
 	found @extschema@.neardup_rows;
@@ -50,7 +50,7 @@ COMMENT ON FUNCTION neardup_report(pg_catalog.regclass, pg_catalog.float8, pg_ca
 CREATE FUNCTION neardup_watch(relation pg_catalog.regclass, threshold pg_catalog.float8 DEFAULT 0.8, schema pg_catalog.regnamespace DEFAULT NULL,
 		key pg_catalog.name[] DEFAULT NULL, signature pg_catalog.name DEFAULT NULL, trust boolean DEFAULT false)
 	RETURNS TABLE (id pg_catalog.text, resembles pg_catalog.text, similarity pg_catalog.float8)
-	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 AS $$
 #variable_conflict use_column
 DECLARE
 	found @extschema@.neardup_rows;

@@ -212,7 +212,7 @@ CREATE FUNCTION neardup_review_page(relation pg_catalog.regclass, kind pg_catalo
 		order_by pg_catalog.text DEFAULT NULL, within pg_catalog.name[] DEFAULT '{}', verdicts pg_catalog.regclass DEFAULT NULL, show pg_catalog.name DEFAULT NULL, listed int DEFAULT NULL,
 		pairs pg_catalog.regclass DEFAULT NULL, sort pg_catalog.text DEFAULT 'lowest', below pg_catalog.float8 DEFAULT NULL, members int DEFAULT 4, chars int DEFAULT 20000, min_tokens int DEFAULT 3,
 		scheme pg_catalog.text DEFAULT 'word 3', key pg_catalog.name[] DEFAULT NULL, signature pg_catalog.name DEFAULT NULL, trust boolean DEFAULT false) RETURNS pg_catalog.text
-	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 AS $$
 #variable_conflict use_variable
 DECLARE
 	found @extschema@.neardup_rows;

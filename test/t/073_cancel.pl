@@ -157,7 +157,7 @@ my @short = (
 	qr/^(similarity|is_similar|is_comparable|containment|cardinality)\((minhash|simhash)/,
 	qr/^(shingle_lexicon_\w+|lexicon_info)\(/,
 	qr/^(lsh_\w+|show_signature)\(/,
-	qr/^neardup_(explain|index_status|progress|require_trust|handler|support|ball_sel|ball_joinsel|guard_row|as_id|equal|verdicts_query|number_columns|name_columns)\(/,
+	qr/^neardup_(explain|index_status|progress|require_trust|handler|support|ball_sel|ball_joinsel|guard_row|as_id|list|equal|verdicts_query|number_columns|name_columns)\(/,
 	qr/^shingles_(eq|ne|hash|hash_extended)\(/,
 	# These run statements of PostgreSQL.
 	qr/^neardup_(guard|report|review_page|watch|status)\(/,

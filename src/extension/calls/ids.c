@@ -97,7 +97,7 @@ typedef struct IdText
 
 /* Reads the text of an IdText, or raises an error. */
 static void
-read_id(void *state)
+parse_id(void *state)
 {
 	IdText *id = state;
 	Oid input;
@@ -122,7 +122,7 @@ neardup_as_id(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	id.text = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	error = catch_error(read_id, &id);
+	error = catch_error(parse_id, &id);
 	if (error == NULL)
 		PG_RETURN_DATUM(id.value);
 	category = ERRCODE_TO_CATEGORY(error->sqlerrcode);

@@ -45,9 +45,9 @@ has_key(const GuardRule *rule, const char *row, const char *key)
 	return guard_equality(column_of(row, rule->side[0].name), guard_key_type(&rule->side[0]), key);
 }
 
-/* Returns the condition that a row is judged by a verdict j. */
+/* Returns the condition that a verdict j judges a row. */
 static const char *
-is_judged(const GuardRule *rule, const char *row)
+judged_key_is(const GuardRule *rule, const char *row)
 {
 	const GuardSide *side = &rule->side[0];
 
@@ -379,7 +379,7 @@ bound(const GuardRule *rule, const GuardSide *side)
 	return psprintf("SELECT DISTINCT %s FROM %s AS j JOIN %s AS m ON %s "
 					"WHERE j.same OPERATOR(pg_catalog.=) $2 AND NOT %s "
 					"AND (NOT %s OR %s) AND EXISTS (%s)%s ORDER BY 1",
-					group, guard_verdicts(rule), guarded_table(rule), is_judged(rule, "m"),
+					group, guard_verdicts(rule), guarded_table(rule), judged_key_is(rule, "m"),
 					has_key(rule, "m", "$1"), in_group(rule, "m", "$3"), has_key(rule, "m", "$3"),
 					leader_of(rule, group), in_scope(rule, "m"));
 }
@@ -432,7 +432,7 @@ follow(const GuardRule *rule, const GuardSide *side)
 	return place_again(rule, psprintf("%s AS j CROSS JOIN ", guard_verdicts(rule)),
 					   psprintf("%s AND CASE WHEN $2 THEN j.same AND NOT %s "
 								"WHEN j.same THEN %s AND NOT %s ELSE %s END%s",
-								is_judged(rule, "m"), is_in, is_in, leads, leads,
+								judged_key_is(rule, "m"), is_in, is_in, leads, leads,
 								in_scope(rule, "m")));
 }
 
