@@ -349,6 +349,9 @@ class Tables(unittest.TestCase):
             _engines.sign(how, 1, table.set_column(0, "url", [[None] * count]))
         with self.assertRaisesRegex(ValueError, "several rows"):
             _engines.cluster(how, [signed, signed])
+        zeros = pyarrow.table({"url": [0.0, 1.0, -0.0], "body": texts[:3], "day": [1, 2, 3]})
+        with self.assertRaisesRegex(ValueError, "several rows"):
+            _engines.cluster(how, [_engines.sign(how, 1, zeros)])
         for more in {"order": "date"}, {"against": ["body"]}, {"decide": "chance"}, {"report": True, "columns": ["url", "body", "day", "size"]}:
             with self.assertRaisesRegex(ValueError, "no column 'date'|no column 'url'|'chance'|'size' already"):
                 _engines.how_of("body", "url", **{"order": "day", "columns": table.column_names, **more})

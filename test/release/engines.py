@@ -205,6 +205,33 @@ class Spark(Engine, unittest.TestCase):
     def where(self):
         return self.session.sparkContext.parallelize([0], 1).map(lambda _: where()).collect()[0]
 
+    def test_ids(self):
+        """Ids are compared by their bytes, whatever their collation, and come out with it; zeros of both signs are one id."""
+        frame = self.session.createDataFrame([("a", 1, "a b c d e"), ("b", 2, "v w x y z"), ("A", 3, "a b c d e")], "url string, crawled int, body string").selectExpr("collate(url, 'UTF8_LCASE') AS url", "crawled", "body")
+        how = {"text": "body", "id": "url", "order": "crawled"}
+        for blocks in None, 2:
+            self.assertEqual(sorted(row.url for row in neardup.spark.dedupe(frame, blocks=blocks, **how).collect()), ["a", "b"])
+            self.assertEqual([row.url for row in neardup.spark.dedupe(frame, blocks=blocks, against=frame.where("crawled = 1"), **how).collect()], ["b"])
+            report = neardup.spark.dedupe(frame, blocks=blocks, report=True, **how)
+            self.assertEqual(sorted((row.url, row.keeper) for row in report.collect()), [("A", "a"), ("a", "a"), ("b", "b")])
+            self.assertEqual(report.schema["keeper"].dataType, frame.schema["url"].dataType)
+            with self.assertRaisesRegex(Exception, "several rows"):
+                neardup.spark.dedupe(frame.selectExpr("CASE crawled WHEN 1 THEN 0D WHEN 2 THEN 1D ELSE -0D END AS url", "crawled", "body"), blocks=blocks, **how)
+
+    def test_parquet(self):
+        """A file that Spark writes by its defaults comes out with its types and values, as Spark reads them."""
+        folder = tempfile.mkdtemp()
+        self.session.sql("""SELECT id AS number, concat('w', id % 3, ' b c d e f g', id % 3) AS text, timestamp'9999-12-31 23:59:59.123456' AS far, timestamp'0001-01-01 00:00:00' AS early,
+            timestamp_ntz'1700-01-01 00:00:00' AS local, date'0001-01-01' AS day, cast(1.5 AS decimal(9, 2)) AS d9, cast(1.5 AS decimal(18, 2)) AS d18, cast(-1.5 AS decimal(38, 2)) AS d38,
+            array(timestamp'1500-01-01') AS list, map('k', timestamp'1500-01-01') AS map, named_struct('x', array(named_struct('t', timestamp'1500-01-01'))) AS struct, cast(1 AS tinyint) AS i8,
+            x'00ff' AS bytes, interval '1' year AS years, interval '1' day AS days FROM range(6)""").coalesce(1).write.parquet(f"{folder}/in")
+        [file] = map(str, pathlib.Path(folder, "in").glob("*.parquet"))
+        subprocess.run([sys.executable, "-m", "neardup", "dedupe", file, "-o", f"{folder}/out.parquet"], check=True)
+        was, made = self.session.read.parquet(file).where("number < 3"), self.session.read.parquet(f"{folder}/out.parquet")
+        self.assertEqual(made.schema, was.schema)
+        self.assertEqual(*(sorted(row.j for row in frame.selectExpr("to_json(struct(*)) AS j").collect()) for frame in (was, made)))
+        self.assertTrue(pyarrow.parquet.ParquetFile(file).schema.equals(pyarrow.parquet.ParquetFile(f"{folder}/out.parquet").schema))
+
     def test_memory(self):
         """No frame stays cached when a result is known."""
         result = self.dedupe(texts(), blocks=2)

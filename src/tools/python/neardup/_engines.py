@@ -175,12 +175,19 @@ def held_once(how: How, held: Any) -> Any:
     return held.filter(import_module("pyarrow").array(numpy.diff(codes, prepend=-1) != 0))
 
 
+def are_distinct(ids: Any) -> bool:
+    """Returns whether no id is in several rows.  0.0 and -0.0 are one, as they are for engines and for PostgreSQL."""
+    pyarrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
+    same = compute.add(ids, pyarrow.scalar(0, ids.type)) if pyarrow.types.is_floating(ids.type) else ids
+    return len(ids) == int(compute.count_distinct(same).as_py())
+
+
 def cluster(how: How, tables: Iterable[Any]) -> Any:
     """Returns for each row its id and its keeper's, their similarity, and the size of the cluster, from all rows."""
     import numpy
     pyarrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
     table, values = _read(how, how.names, tables)
-    if compute.count_distinct(table["id"]).as_py() != len(table):
+    if not are_distinct(table["id"]):
         raise ValueError("an id is in several rows: give each row its own")
     places = compute.sort_indices(table, [(name, "ascending") for name in how.names])
     numbers, ids = _numbers(places), table["id"].take(places)

@@ -110,8 +110,7 @@ def _concat(*tables: Any) -> Any:
 
 
 def _distinct(*tables: Any) -> bool:
-    ids = _concat(*tables)["id"]
-    return len(ids) == int(import_module("pyarrow.compute").count_distinct(ids).as_py())
+    return engines.are_distinct(_concat(*tables)["id"])
 
 
 # ---- Plans -----------------------------------------------------------------

@@ -38,19 +38,42 @@ def dedupe(df: Any, threshold: float = DEFAULT.threshold, *, text: str, id: str,
     rows = df
     if against is not None:
         held = _held(df, against, how, blocks or how.blocks(against.count())).localCheckpoint()
-        rows = _without(df, held.select("id"), id)
+        rows = _without(df, held, id)
     count = blocks or how.blocks(rows.count())
     found = _by_blocks(rows, how, count, report) if count > 1 else _in_one_task(rows, how, report)
     if held is not None:
         found = found.unionByName(held, allowMissingColumns=True) if report else found.union(held.select("id"))
-    return df.join(found.withColumnRenamed("id", id), id) if report else _without(df, found, id)
+    return _reported(df, found, id) if report else _without(df, found, id)
+
+
+# The name of a key by which rows are joined.
+_KEY = "neardup_key"
+
+
+def _exact(df: Any, name: str) -> Any:
+    """Returns a column whose texts are equal, and sort, by their bytes, not by a collation."""
+    kind = df.schema[name].dataType
+    quoted = f"`{name.replace('`', '``')}`"
+    return import_module("pyspark.sql.functions").expr(f"collate({quoted}, 'UTF8_BINARY')" if kind.typeName() == "string" else quoted).alias(name)
+
+
+def _keyed(df: Any, id: str) -> Any:
+    return df.withColumn(_KEY, _exact(df, id))
 
 
 def _without(df: Any, gone: Any, id: str) -> Any:
     """Returns the rows that stay, without a shuffle of them if the ids of those that go are few."""
     (size,) = gone.selectExpr("sum(24 + octet_length(string(id)))").first()
-    gone = gone.withColumnRenamed("id", id)
-    return df.join(gone.hint("broadcast") if (size or 0) <= _BYTES_OF_IDS else gone, id, "left_anti")
+    gone = gone.selectExpr(f"id AS {_KEY}")
+    return _keyed(df, id).join(gone.hint("broadcast") if (size or 0) <= _BYTES_OF_IDS else gone, _KEY, "left_anti").drop(_KEY)
+
+
+def _reported(df: Any, found: Any, id: str) -> Any:
+    """Returns all rows with what was found of each, in which ids have the type of theirs."""
+    kind = df.schema[id].dataType
+    for name in {"keeper", "against"} & {*found.columns}:
+        found = found.withColumn(name, found[name].cast(kind))
+    return _keyed(df, id).join(found.withColumnRenamed("id", _KEY), _KEY).drop(_KEY)
 
 
 def _schema(types: dict[str, Any], **more: str) -> Any:
@@ -73,16 +96,18 @@ def _sign(how: engines.How, blocks: int, batches: Iterable[Any]) -> Iterator[Any
 
 
 def _signed(df: Any, how: engines.How, blocks: int) -> Any:
+    df = df.select(*(_exact(df, name) for name in how.columns))
     types = {field.name: field.dataType for field in df.schema}
     more = {"block": "integer", "empty": "boolean"} if blocks > 1 else {}
     schema = _schema({**dict(zip(how.names, map(types.get, how.keys))), "value": types[how.text] if how.decide == "texts" else "binary"}, **more)
-    return df.select(*how.columns).mapInArrow(partial(_sign, how, blocks), schema)
+    return df.mapInArrow(partial(_sign, how, blocks), schema)
 
 
 def _in_one_task(df: Any, how: engines.How, report: bool) -> Any:
     """Returns what cluster() says, or only the ids of rows that go."""
-    kind = df.schema[how.id].dataType
-    found = _signed(df, how, 1).repartition(1).mapInArrow(partial(_whole, partial(engines.cluster, how)), _schema({"id": kind, "keeper": kind}, similarity="double", size="long"))
+    signed = _signed(df, how, 1)
+    kind = signed.schema["id"].dataType
+    found = signed.repartition(1).mapInArrow(partial(_whole, partial(engines.cluster, how)), _schema({"id": kind, "keeper": kind}, similarity="double", size="long"))
     return (found if report else found.where("keeper <> id").select("id")).localCheckpoint()
 
 
