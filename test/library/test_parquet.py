@@ -5,6 +5,7 @@ import datetime
 import decimal
 import io
 import pathlib
+import random
 import signal
 import subprocess
 import sys
@@ -221,6 +222,21 @@ class Parquet(unittest.TestCase):
         with unittest.mock.patch.object(_footer, "restored", lambda made, footer: made):
             self.assertIn(f'the column text of "{old}" would be another one', run(old, "-o", self.out, code=2))
         self.assertFalse(self.out.exists())
+
+    def test_broken_footers(self):
+        """A footer with other bytes is read, or refused."""
+        data, dice = self.write("some.parquet", arrow_table()).read_bytes(), random.Random(1)
+        start, refused = len(data) - 8 - int.from_bytes(data[-8:-4], "little"), 0
+        for _ in range(500):
+            broken = bytearray(data)
+            for _ in range(dice.randrange(1, 4)):
+                broken[dice.randrange(start, len(data))] = dice.randrange(256)
+            try:
+                _footer.end_of(_footer.read_footer(io.BytesIO(broken)))
+            except ValueError:
+                refused += 1
+        self.assertTrue(50 < refused < 500, refused)
+        self.assertRaisesRegex(ValueError, "missing or broken", _footer.read_footer, io.BytesIO(b"PAR1"))
 
     def test_least(self):
         """Tables of these packages, of the least versions too."""

@@ -29,9 +29,16 @@ _ORDERED_CONVERTED, _ORDERED_LOGICAL = (None, 0, 4, 6, 7, 8, 9, 10, 15, 16, 17, 
 # ---- Thrift ----------------------------------------------------------------
 
 
+def _bytes(file: BinaryIO, count: int) -> bytes:
+    data = file.read(count)
+    if len(data) != count:
+        raise EOFError
+    return data
+
+
 def _read_number(file: BinaryIO) -> int:
     number = shift = 0
-    while (byte := file.read(1)[0]) > 127:
+    while (byte := _bytes(file, 1)[0]) > 127:
         number |= (byte & 127) << shift
         shift += 7
     return number | byte << shift
@@ -44,18 +51,18 @@ def _read(file: BinaryIO, kind: int) -> Any:
         number = _read_number(file)
         return number >> 1 ^ -(number & 1)
     if kind in (_LIST, _SET):
-        head = file.read(1)[0]
+        head = _bytes(file, 1)[0]
         count = head >> 4 if head < 0xF0 else _read_number(file)
         return head & 15, [_read(file, head & 15) for _ in range(count)]
     if kind in (_TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY):
-        return file.read(_read_number(file) if kind == _BINARY else 8 if kind == _DOUBLE else 1)
+        return _bytes(file, _read_number(file) if kind == _BINARY else 8 if kind == _DOUBLE else 1)
     raise ValueError(f"its footer has a field of type {kind}, which none of Parquet's has")
 
 
 def _read_structure(file: BinaryIO) -> Structure:
     fields: Structure = {}
     number = 0
-    while head := file.read(1)[0]:
+    while head := _bytes(file, 1)[0]:
         number = number + (head >> 4) if head >> 4 else _read(file, _I16)
         kind = head & 15
         fields[number] = kind, None if kind in (_TRUE, _FALSE) else _read(file, kind)
@@ -99,13 +106,15 @@ def read_footer(file: BinaryIO) -> Structure:
     """Returns the footer of a file."""
     try:
         file.seek(-8, io.SEEK_END)
-        length, magic = struct.unpack("<I4s", file.read(8))
+        length, magic = struct.unpack("<I4s", _bytes(file, 8))
         file.seek(-8 - length, io.SEEK_END)
-        fields = _read_structure(io.BytesIO(file.read(length)))
-    except (OSError, IndexError, struct.error):
+        fields = _read_structure(io.BytesIO(_bytes(file, length)))
+        # What follows reads it too.
+        list(_chunks(fields)), [leaf.is_ordered() for leaf in leaves_of(fields)], plain(fields)
+    except (ArithmeticError, AttributeError, EOFError, LookupError, OSError, RuntimeError, StopIteration, TypeError, struct.error):
         raise ValueError("its end is missing or broken") from None
     if magic != b"PAR1":
-        raise ValueError("its end is missing, or encrypted")
+        raise ValueError("its end is encrypted")
     return fields
 
 
