@@ -27,7 +27,7 @@ import pyarrow
 import pyarrow.compute
 import pyarrow.parquet
 import ray
-from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession, functions
 
 TOP = pathlib.Path(__file__).parents[2]
 sys.path.insert(0, str(TOP / "test/library"))
@@ -217,6 +217,20 @@ class Spark(Engine, unittest.TestCase):
             self.assertEqual(report.schema["keeper"].dataType, frame.schema["url"].dataType)
             with self.assertRaisesRegex(Exception, "several rows"):
                 neardup.spark.dedupe(frame.selectExpr("CASE crawled WHEN 1 THEN 0D WHEN 2 THEN 1D ELSE -0D END AS url", "crawled", "body"), blocks=blocks, **how)
+
+    def test_other_rows(self):
+        """Rows that are others when the result is read are an error, where they would go in the place of those that were compared."""
+        flag = os.path.join(tempfile.mkdtemp(), "flag")
+        texts = ["a b c d e", "v w x y z", "a b c d e"]
+        body = functions.udf(lambda i: texts[(i + 2 * os.path.exists(flag)) % 3]).asNondeterministic()
+        frame = self.session.createDataFrame([(f"u{i}", i) for i in range(3)], "url string, crawled int").withColumn("body", body("crawled"))
+        for blocks in None, 2:
+            result = neardup.spark.dedupe(frame, text="body", id="url", order="crawled", blocks=blocks)
+            self.assertEqual(sorted(row.url for row in result.select("url", "body").collect()), ["u0", "u1"])
+            pathlib.Path(flag).touch()
+            with self.assertRaisesRegex(Exception, "other rows than before"):
+                result.select("body", "url").collect()
+            pathlib.Path(flag).unlink()
 
     def test_parquet(self):
         """A file that Spark writes by its defaults comes out with its types and values, as Spark reads them."""

@@ -50,6 +50,8 @@ class How:
     decide: str = "texts"
     jobs: int = 1
     memory: int = 0
+    carried: tuple[str, ...] = ()
+    """columns that tasks carry with the id"""
 
     @property
     def keys(self) -> list[str]:
@@ -118,7 +120,7 @@ def sign(how: How, blocks: int, table: Any) -> Any:
         if blocks > 1:
             columns["block"] = pyarrow.array(blocks_of(signatures, blocks), pyarrow.int32())
             columns["empty"] = pyarrow.array(numpy.asarray(signatures)[:, 1] & 16 != 0)
-    return pyarrow.table(columns)
+    return pyarrow.table({**columns, **{name: table.column(name) for name in how.carried}})
 
 
 def _read(how: How, names: list[str], tables: Iterable[Any]) -> tuple[Any, Values]:
@@ -156,14 +158,15 @@ def hold(how: How, tables: Iterable[Any]) -> Any:
     similarity."""
     import numpy
     pyarrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
-    table, values = _read(how, ["id", "old"], tables)
+    table, values = _read(how, ["id", "old", *how.carried], tables)
     old = compute.indices_nonzero(table["old"])
     old = old.take(compute.sort_indices(table["id"].take(old)))
     new = _numbers(compute.indices_nonzero(compute.invert(table["old"])))
     places, similarities = map(numpy.asarray, _clusters(values.chosen(new), len(new), values.chosen(_numbers(old)), how.options))
     some = places != NO_KEEPER
-    columns = [table["id"].take(pyarrow.array(numpy.asarray(new)[some])), table["id"].take(old.take(pyarrow.array(places[some]))), similarities[some]]
-    return pyarrow.table(columns, names=["id", "against", "similarity"])
+    found = pyarrow.array(numpy.asarray(new)[some])
+    columns = [table["id"].take(found), table["id"].take(old.take(pyarrow.array(places[some]))), similarities[some], *(table[name].take(found) for name in how.carried)]
+    return pyarrow.table(columns, names=["id", "against", "similarity", *how.carried])
 
 
 def held_once(how: How, held: Any) -> Any:
@@ -186,7 +189,7 @@ def cluster(how: How, tables: Iterable[Any]) -> Any:
     """Returns for each row its id and its keeper's, their similarity, and the size of the cluster, from all rows."""
     import numpy
     pyarrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
-    table, values = _read(how, how.names, tables)
+    table, values = _read(how, [*how.names, *how.carried], tables)
     if not are_distinct(table["id"]):
         raise ValueError("an id is in several rows: give each row its own")
     places = compute.sort_indices(table, [(name, "ascending") for name in how.names])
@@ -195,8 +198,9 @@ def cluster(how: How, tables: Iterable[Any]) -> Any:
     some = kept != NO_KEEPER
     known = numpy.where(some, kept, 0)
     sizes = numpy.bincount(kept[some], minlength=len(kept))[known]
-    columns = [ids, ids.take(pyarrow.array(known, mask=~some)), similarities, pyarrow.array(sizes, pyarrow.int64(), mask=~some)]
-    return pyarrow.table(columns, names=["id", *REPORT])
+    columns = [ids, ids.take(pyarrow.array(known, mask=~some)), similarities, pyarrow.array(sizes, pyarrow.int64(), mask=~some),
+               *(table[name].take(places) for name in how.carried)]
+    return pyarrow.table(columns, names=["id", *REPORT, *how.carried])
 
 
 # ---- Many tasks ------------------------------------------------------------

@@ -29,51 +29,60 @@ def dedupe(df: Any, threshold: float = DEFAULT.threshold, *, text: str, id: str,
 
     One task compares all rows if they are at most 50 million, or, if texts decide, 5 million; otherwise, or with `blocks`,
     blocks * (blocks + 1) / 2 tasks compare those of two blocks.  Each has `jobs` threads, and takes about `memory` bytes
-    beside its rows; 0 is half of the machine's.  The work is done when dedupe() is called, and df is read several times,
-    so it should give the same rows each time.  The executors keep which rows go until no one has the result.  The other
+    beside its rows; 0 is half of the machine's.  The work is done when dedupe() is called, and df is read several times:
+    a row that would go, and has another text than the one that was compared, is an error.  The executors keep which rows go until no one has the result.  The other
     arguments are those of neardup.dedupe()."""
     how = engines.how_of(text, id, order, df.columns, report, None if against is None else against.columns, decide, threshold=threshold,
                          k=k, b=b, scheme=scheme, lexicon=lexicon, nearest=nearest, jobs=jobs, memory=memory)
+    how = replace(how, carried=(_DIGEST,))
     held = None
     rows = df
     if against is not None:
         held = _held(df, against, how, blocks or how.blocks(against.count())).localCheckpoint()
-        rows = _without(df, held, id)
+        rows = _without(df, held, how)
     count = blocks or how.blocks(rows.count())
     found = _by_blocks(rows, how, count, report) if count > 1 else _in_one_task(rows, how, report)
     if held is not None:
-        found = found.unionByName(held, allowMissingColumns=True) if report else found.union(held.select("id"))
-    return _reported(df, found, id) if report else _without(df, found, id)
+        found = found.unionByName(held, allowMissingColumns=True) if report else found.union(held.select("id", _DIGEST))
+    return _reported(df, found, how) if report else _without(df, found, how)
 
 
-# The name of a key by which rows are joined.
-_KEY = "neardup_key"
+# The names of a key by which rows are joined, and of the digests of a row's text: when it was compared, and now.
+_KEY, _DIGEST, _NOW = "neardup_key", "neardup_digest", "neardup_now"
+
+
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"
 
 
 def _exact(df: Any, name: str) -> Any:
     """Returns a column whose texts are equal, and sort, by their bytes, not by a collation."""
-    kind = df.schema[name].dataType
-    quoted = f"`{name.replace('`', '``')}`"
-    return import_module("pyspark.sql.functions").expr(f"collate({quoted}, 'UTF8_BINARY')" if kind.typeName() == "string" else quoted).alias(name)
+    is_text = df.schema[name].dataType.typeName() == "string"
+    return import_module("pyspark.sql.functions").expr(f"collate({_quoted(name)}, 'UTF8_BINARY')" if is_text else _quoted(name)).alias(name)
 
 
-def _keyed(df: Any, id: str) -> Any:
-    return df.withColumn(_KEY, _exact(df, id))
+def _joined(df: Any, found: Any, how: engines.How, kind: str, goes: str) -> Any:
+    """Returns rows joined with what was found of them, but for those that go.  Fails if a row with such an id has another
+    text than the one that was compared: df gives other rows then."""
+    functions = import_module("pyspark.sql.functions")
+    rows = df.withColumn(_KEY, _exact(df, how.id)).withColumn(_NOW, functions.xxhash64(_exact(df, how.text)))
+    other = "raise_error('the DataFrame gives other rows than before under the same ids: checkpoint() it first')"
+    same = f"CASE WHEN {_DIGEST} IS NULL THEN true WHEN {_DIGEST} = {_NOW} THEN {goes} ELSE {other} END"
+    return rows.join(found.withColumnRenamed("id", _KEY), _KEY, kind).where(same).drop(_KEY, _DIGEST, _NOW)
 
 
-def _without(df: Any, gone: Any, id: str) -> Any:
+def _without(df: Any, gone: Any, how: engines.How) -> Any:
     """Returns the rows that stay, without a shuffle of them if the ids of those that go are few."""
     (size,) = gone.selectExpr("sum(24 + octet_length(string(id)))").first()
-    gone = gone.selectExpr(f"id AS {_KEY}")
-    return _keyed(df, id).join(gone.hint("broadcast") if (size or 0) <= _BYTES_OF_IDS else gone, _KEY, "left_anti").drop(_KEY)
+    gone = gone.select("id", _DIGEST)
+    return _joined(df, gone.hint("broadcast") if (size or 0) <= _BYTES_OF_IDS else gone, how, "left", "false")
 
 
-def _reported(df: Any, found: Any, id: str) -> Any:
+def _reported(df: Any, found: Any, how: engines.How) -> Any:
     """Returns all rows with what was found of each, in which ids have the type of theirs."""
-    kind = df.schema[id].dataType
     for name in {"keeper", "against"} & {*found.columns}:
-        found = found.withColumn(name, found[name].cast(kind))
-    return _keyed(df, id).join(found.withColumnRenamed("id", _KEY), _KEY).drop(_KEY)
+        found = found.withColumn(name, found[name].cast(df.schema[how.id].dataType))
+    return _joined(df, found, how, "inner", "true")
 
 
 def _schema(types: dict[str, Any], **more: str) -> Any:
@@ -96,10 +105,11 @@ def _sign(how: engines.How, blocks: int, batches: Iterable[Any]) -> Iterator[Any
 
 
 def _signed(df: Any, how: engines.How, blocks: int) -> Any:
-    df = df.select(*(_exact(df, name) for name in how.columns))
+    functions = import_module("pyspark.sql.functions")
+    df = df.select(*(_exact(df, name) for name in how.columns), functions.xxhash64(_exact(df, how.text)).alias(_DIGEST))
     types = {field.name: field.dataType for field in df.schema}
     more = {"block": "integer", "empty": "boolean"} if blocks > 1 else {}
-    schema = _schema({**dict(zip(how.names, map(types.get, how.keys))), "value": types[how.text] if how.decide == "texts" else "binary"}, **more)
+    schema = _schema({**dict(zip(how.names, map(types.get, how.keys))), "value": types[how.text] if how.decide == "texts" else "binary"}, **more, **{_DIGEST: "long"})
     return df.mapInArrow(partial(_sign, how, blocks), schema)
 
 
@@ -107,8 +117,8 @@ def _in_one_task(df: Any, how: engines.How, report: bool) -> Any:
     """Returns what cluster() says, or only the ids of rows that go."""
     signed = _signed(df, how, 1)
     kind = signed.schema["id"].dataType
-    found = signed.repartition(1).mapInArrow(partial(_whole, partial(engines.cluster, how)), _schema({"id": kind, "keeper": kind}, similarity="double", size="long"))
-    return (found if report else found.where("keeper <> id").select("id")).localCheckpoint()
+    found = signed.repartition(1).mapInArrow(partial(_whole, partial(engines.cluster, how)), _schema({"id": kind, "keeper": kind}, similarity="double", size="long", **{_DIGEST: "long"}))
+    return (found if report else found.where("keeper <> id").select("id", _DIGEST)).localCheckpoint()
 
 
 def _held(df: Any, against: Any, how: engines.How, blocks: int) -> Any:
@@ -121,10 +131,10 @@ def _held(df: Any, against: Any, how: engines.How, blocks: int) -> Any:
     both = new.withColumn("old", functions.lit(False)).unionByName(old.withColumn("old", functions.lit(True)))
     kind = both.schema["id"].dataType
     tasks = both.repartitionById(blocks, "block") if blocks > 1 else both.repartition(1)
-    found = tasks.mapInArrow(partial(_whole, partial(engines.hold, how)), _schema({"id": kind, "against": kind}, similarity="double"))
+    found = tasks.mapInArrow(partial(_whole, partial(engines.hold, how)), _schema({"id": kind, "against": kind}, similarity="double", **{_DIGEST: "long"}))
     first = "-similarity" if how.nearest else "0"
     best = functions.expr(f"min(struct({first} AS first, against, similarity))").alias("best")
-    return found.groupBy("id").agg(best).select("id", "best.against", "best.similarity")
+    return found.groupBy("id", _DIGEST).agg(best).select("id", "best.against", "best.similarity", _DIGEST)
 
 
 # ---- Blocks ----------------------------------------------------------------
@@ -152,7 +162,7 @@ def _by_blocks(df: Any, how: engines.How, blocks: int, report: bool) -> Any:
     functions = import_module("pyspark.sql.functions")
     # Both are read more than once.
     signed = _signed(df, how, blocks).persist()
-    ordered = signed.orderBy(*how.names).select("id", "value", "block", "empty").persist()
+    ordered = signed.orderBy(*how.names).select("id", "value", "block", "empty", _DIGEST).persist()
     try:
         numbered = _numbered(ordered)
         # The part of blocks a <= b has the place of (a, b) in parts_of().
@@ -161,11 +171,11 @@ def _by_blocks(df: Any, how: engines.How, blocks: int, report: bool) -> Any:
         edges = tasks.mapInArrow(partial(_join, how, blocks), "a long, b long, similarity double")
         found = edges.repartition(1).mapInArrow(partial(_whole, partial(engines.keep, how)), "row long, keeper long, similarity double, size long").localCheckpoint()
         if not report:
-            return numbered.join(found.where("keeper <> row"), "row", "left_semi").select("id").localCheckpoint()
+            return numbered.join(found.where("keeper <> row"), "row", "left_semi").select("id", _DIGEST).localCheckpoint()
         names = numbered.select(functions.col("row").alias("keeper"), functions.col("id").alias("name"))
-        rows = numbered.select("row", "id", "empty").join(found, "row", "left").join(names, "keeper", "left")
+        rows = numbered.select("row", "id", "empty", _DIGEST).join(found, "row", "left").join(names, "keeper", "left")
         return rows.selectExpr("id", "CASE WHEN NOT empty THEN coalesce(name, id) END AS keeper", "CASE WHEN empty THEN 0 ELSE coalesce(similarity, 1) END AS similarity",
-                               "CASE WHEN NOT empty THEN coalesce(size, 1) END AS size").localCheckpoint()
+                               "CASE WHEN NOT empty THEN coalesce(size, 1) END AS size", _DIGEST).localCheckpoint()
     finally:
         ordered.unpersist()
         signed.unpersist()
