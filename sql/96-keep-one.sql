@@ -96,7 +96,7 @@ DECLARE
 	reference record;
 BEGIN
 	CREATE TEMP TABLE neardup_references AS
-	SELECT conrelid AS referencing, conrelid::regclass::text AS "table", f.*, @extschema@.neardup_list(columns, '%I') AS own,
+	SELECT conrelid::regclass AS referencing, conrelid::regclass::text AS "table", f.*, @extschema@.neardup_list(columns, '%I') AS own,
 		(SELECT array_agg(attname ORDER BY n) FROM pg_index, unnest(indkey::int2[]) WITH ORDINALITY AS k (number, n) JOIN pg_attribute ON attrelid = conrelid AND attnum = number WHERE indrelid = conrelid AND indisprimary) AS key,
 		row_number() OVER (ORDER BY conrelid::regclass::text, conname) AS step
 	FROM pg_constraint AS c, LATERAL (SELECT array_agg(own.attname ORDER BY n) AS columns, array_agg(other.attname ORDER BY n) AS referenced, string_agg(format('gone.%I OPERATOR(%I.%s) r.%I', other.attname, nspname, oprname, own.attname), ' AND ') AS equal
