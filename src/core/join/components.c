@@ -55,13 +55,14 @@ static uint32_t *
 label_keepers(const Documents *documents, const uint32_t *keeper, uint32_t *labels)
 {
 	uint32_t *label = host_alloc(documents->rows * sizeof(uint32_t));
+	size_t least = host_limit(LABELLED_MIN);
 
 	*labels = 0;
 	memset(label, 0, documents->rows * sizeof(uint32_t));
 	for (uint32_t i = 0; i < documents->count; i++)
 		label[keeper[documents->first[i]]]++;
 	for (uint32_t row = 0; row < documents->rows; row++)
-		label[row] = label[row] >= host_limit(LABELLED_MIN) ? ++*labels : 0;
+		label[row] = label[row] >= least ? ++*labels : 0;
 	return label;
 }
 

@@ -23,7 +23,7 @@ typedef struct NeardupScan
 	bool is_null;       /* the documents in found are NULLs */
 	SearchQuery *query; /* the query of a scan in heap order */
 	int queries;        /* the number of queries, one for each ball */
-	int distance;       /* the distance of the last match of the batches before */
+	int distance;       /* the distance of the match that was returned last */
 	uint64 after;       /* the place where the next round begins */
 	Signature origin;   /* the signature from which an ordered scan measures distances */
 	Ordering *ordering; /* the state of an ordered scan, else NULL */
@@ -214,21 +214,6 @@ scan_begin(IndexScanDesc scan, MatchReceiver receiver, void *receiver_state)
 	MemoryContextSwitchTo(old_context);
 }
 
-/* Raises an error unless no match of a batch is nearer than the last one before it. */
-static void
-check_order(const IndexScanDesc scan)
-{
-	NeardupScan *state = scan->opaque;
-	const MatchList *found = &state->found;
-
-	if (found->count == 0)
-		return;
-	if (match_distance(found->match[0]) < state->distance)
-		elog(ERROR, "rows of index \"%s\" are out of order",
-			 RelationGetRelationName(scan->indexRelation));
-	state->distance = match_distance(found->match[found->count - 1]);
-}
-
 /* Collects the next matches, as many as memory holds. */
 static void
 fetch_batch(IndexScanDesc scan)
@@ -244,7 +229,6 @@ fetch_batch(IndexScanDesc scan)
 		state->done = index_search(scan->indexRelation, state->query, state->queries, &state->found,
 								   &state->after, NULL, NULL);
 	MemoryContextSwitchTo(old_context);
-	check_order(scan);
 }
 
 /* Sets the distance of a match, as the operator returns it. */
@@ -279,8 +263,9 @@ set_distance(IndexScanDesc scan, int distance)
 }
 
 /*
- * Takes the next match of a batch, in which matches ascend.  A TID that VACUUM has let be used again
- * may have two entries, whose matches are taken once.  Returns 0 if none is left.
+ * Takes the next match of a batch, or returns 0 if none is left.  Raises an error if it is less than
+ * the one before, or nearer than those of the batch before.  A TID that VACUUM has let be used again may
+ * have two entries, whose matches are taken once.
  */
 static uint64
 take_match(const IndexScanDesc scan)
@@ -290,12 +275,14 @@ take_match(const IndexScanDesc scan)
 
 	while (state->next < found->count)
 	{
-		uint64 before = state->next == 0 ? 0 : found->match[state->next - 1];
+		uint64 before =
+			state->next == 0 ? MATCH_FIRST(state->distance) : found->match[state->next - 1];
 		uint64 match = found->match[state->next++];
 
 		if (match < before)
 			elog(ERROR, "rows of index \"%s\" are out of order",
 				 RelationGetRelationName(scan->indexRelation));
+		state->distance = match_distance(match);
 		if (match > before)
 			return match;
 	}
