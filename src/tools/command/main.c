@@ -148,15 +148,28 @@ write_out(FILE *file, const void *bytes, size_t length)
 
 /* ---- Options ------------------------------------------------------------ */
 
+/* What an option is for; check_options() refuses it where that is not there. */
+enum
+{
+	OF_RECORDS = 1,       /* not --input files */
+	OF_OWN_RECORDS = 2,   /* not --signatures */
+	OF_TEXTS = 4,         /* not --signatures, unless texts of --against are there */
+	OF_WHOLE_RECORDS = 8, /* not --unit line */
+	OF_LINES = 16,        /* --unit line */
+	OF_FILES = 32,        /* --input files */
+	OF_ONE_KIND = 64      /* one kind of signatures, so only one such option */
+};
+
 /* An option: a flag if it has no value, a choice if its value has bars, a number if it has bounds. */
 typedef struct Option
 {
-	int letter; /* capitals only tell options apart */
 	const char *name;
 	const char *value;
 	const char *help; /* the help; for a number, it says which are allowed */
 	void *place;
 	const char *only; /* the commands that have it; NULL: all */
+	char letter;      /* its short name, or 0 */
+	unsigned of;      /* bits that say what it is for */
 	double least;
 	double most;
 } Option;
@@ -164,96 +177,102 @@ typedef struct Option
 #define READERS "sign, pairs, clusters, dedupe and learn"
 #define SIGNERS "sign, pairs, clusters, dedupe and compare"
 
-#define SHORT_OPTIONS "i:f:s:t:a:j:m:hV"
-
-static const Option known[] =
-	{{'i', "input", "jsonl|csv|tsv|files", "the format of the files; default: by their names",
-	  &options.format, READERS},
-	 {'f', "field", "NAME", "the field of the text; default: text", &options.field[TEXT], READERS},
-	 {'Z', "signatures", "FILE",
-	  "a file of sign --format copy-binary, or a pattern such as 's/*', in place of records; "
-	  "keepers: their order",
-	  &options.signatures, "pairs, clusters, dedupe and keepers"},
-	 {'I', "id", "NAME", "the field of the id; default: records are numbered from 1",
-	  &options.field[ID], "sign, pairs, clusters and dedupe"},
-	 {'B', "bigint", NULL, "ids are bigint in copy-binary, not text", &options.id_number,
-	  "sign, pairs, clusters, dedupe and keepers"},
-	 {'s', "scheme", "SCHEME",
-	  "shingles, such as 'char 5'; default: 'word 3', for simhash and learn 'word 1'",
-	  &options.scheme, "sign, pairs, clusters, dedupe, learn and compare"},
-	 {'K', "mask", "KIND[,KIND]",
-	  "masks what changes by itself: url, email, uuid, ip, date, hex, number, digits (words with digits)",
-	  &options.mask, "sign, pairs, clusters, dedupe, learn and compare"},
-	 {'M', "minhash", "K,B", "signs by minhash; default: 512,1", &options.minhash, SIGNERS},
-	 {'S', "simhash", "F", "signs by simhash of F bits", &options.simhash, SIGNERS},
-	 {'G', "shingles", NULL, "signs with, and compares, the sets of shingles", &options.shingles,
-	  "sign, pairs, clusters and dedupe"},
-	 {'L', "lexicon", "FILE", "weighs shingles by a lexicon", &options.lexicon, SIGNERS},
-	 {'F', "format", "copy-text|copy-binary|records", "what is written; default: copy-text",
-	  &options.output, "sign"},
-	 {'t', "threshold", "NUMBER", "the least similarity, above 0, at most 1; default: 0.8",
-	  &options.join.threshold, "pairs, clusters and dedupe", 1e-9, 1},
-	 {'C', "containment", NULL, "with --shingles: compares by containment",
-	  &options.join.containment, "pairs, clusters and dedupe"},
-	 {'U', "multiset", NULL, "with --shingles: compares multisets", &options.join.multiset,
-	  "pairs, clusters and dedupe"},
-	 {'d', "decide", "texts|signatures",
-	  "what decides: the shingles of the texts, the default of dedupe with minhash; or the estimate",
-	  &options.decide, "pairs, clusters and dedupe"},
-	 {'c', "contained", "SHARE",
-	  "a record goes if at least this share of its shingles is in the one that stays, above 0, at most 1; --threshold says which are looked at",
-	  &options.join.contained, "pairs, clusters and dedupe", 1e-9, 1},
-	 {'N', "nearest", NULL, "joins the most similar keeper, not the first", &options.join.nearest,
-	  "clusters, dedupe and keepers"},
-	 {'P', "part", "I/N",
-	  "one of N parts of the work, which are done in any order; N is 1, 3, 6, 10 "
-	  "and so on, any with --against",
-	  &options.part, "pairs"},
-	 {'a', "against", "FILE",
-	  "compares with its records or signatures; dedupe: what is similar to one goes",
-	  &options.against, "pairs and dedupe"},
-	 {'b', "best", "NAME",
-	  "keeps the record with the greatest number, or text such as an ISO date, in this field",
-	  &options.field[BEST], "clusters and dedupe"},
-	 {'R', "report", "FILE", "writes what went, and why", &options.report, "dedupe"},
-	 {'A', "drop", "others|all",
-	  "of similar records, all but the keeper go, or all; default: others", &options.drop,
-	  "dedupe"},
-	 {'u', "unit", "record|line",
-	  "record, or line: lines that stood before, in any record, go; default: record", &options.unit,
-	  "dedupe"},
-	 {'W', "min-words", "NUMBER",
-	  "with --unit line: lines of fewer words stay; whole, from 1 to 1000000; default: 5",
-	  &options.min_words, "dedupe", 1, 1e6},
-	 {'O', "output", "FOLDER",
-	  "writes a file for each file, of its name and compression, not to standard output",
-	  &options.folder, "dedupe and sign"},
-	 {'X', "separator", "CHARACTER",
-	  "between the columns of csv and tsv; default: a comma, and a tab", &options.separator,
-	  READERS},
-	 {'Q', "files-from", "FILE", "reads the names of files from it, one a line",
-	  &options.files_from, READERS},
-	 {'z', "null", NULL,
-	  "with --input files: writes a zero byte behind each name, and in the report only pairs of names",
-	  &options.null, "dedupe"},
-	 {'Y', "skip-errors", NULL,
-	  "leaves out records and files that cannot be read, and the end of a file that is cut",
-	  &options.skip_errors, READERS},
-	 {'E', "entries", "NUMBER",
-	  "the most entries of the lexicon, whole, from 1 to 1000000; default: 10000", &options.entries,
-	  "learn", 1, 1e6},
-	 {'H', "share", "NUMBER",
-	  "the share of the records with which a shingle weighs nothing, above 0, at most 1; default: 0.05",
-	  &options.share, "learn", 1e-9, 1},
-	 {'j', "jobs", "NUMBER",
-	  "the number of threads, whole, from 1 to 1024; default: one for each processor",
-	  &options.jobs, NULL, 1, JOBS_MAX},
-	 {'m', "memory", "SIZE", "the most memory to use, at least 1M; default: half of the machine's",
-	  &options.memory, NULL, 1e6, 1e18},
-	 {'h', "help", NULL, "prints this"},
-	 {'V', "version", NULL, "prints the version"}};
+static const Option known[] = {
+	{"input", "jsonl|csv|tsv|files", "the format of the files; default: by their names",
+	 &options.format, .only = READERS, .letter = 'i', .of = OF_TEXTS},
+	{"field", "NAME", "the field of the text; default: text", &options.field[TEXT], .only = READERS,
+	 .letter = 'f', .of = OF_RECORDS | OF_TEXTS},
+	{"signatures", "FILE",
+	 "a file of sign --format copy-binary, or a pattern such as 's/*', in place of records; "
+	 "keepers: their order",
+	 &options.signatures, .only = "pairs, clusters, dedupe and keepers"},
+	{"id", "NAME", "the field of the id; default: records are numbered from 1", &options.field[ID],
+	 .only = "sign, pairs, clusters and dedupe", .of = OF_RECORDS | OF_TEXTS},
+	{"bigint", NULL, "ids are bigint in copy-binary, not text", &options.id_number,
+	 .only = "sign, pairs, clusters, dedupe and keepers", .of = OF_RECORDS},
+	{"scheme", "SCHEME",
+	 "shingles, such as 'char 5'; default: 'word 3', for simhash and learn 'word 1'",
+	 &options.scheme, .only = "sign, pairs, clusters, dedupe, learn and compare", .letter = 's',
+	 .of = OF_TEXTS | OF_WHOLE_RECORDS},
+	{"mask", "KIND[,KIND]",
+	 "masks what changes by itself: url, email, uuid, ip, date, hex, number, digits (words with digits)",
+	 &options.mask, .only = "sign, pairs, clusters, dedupe, learn and compare", .of = OF_TEXTS},
+	{"minhash", "K,B", "signs by minhash; default: 512,1", &options.minhash, .only = SIGNERS,
+	 .of = OF_TEXTS | OF_WHOLE_RECORDS | OF_ONE_KIND},
+	{"simhash", "F", "signs by simhash of F bits", &options.simhash, .only = SIGNERS,
+	 .of = OF_TEXTS | OF_WHOLE_RECORDS | OF_ONE_KIND},
+	{"shingles", NULL, "signs with, and compares, the sets of shingles", &options.shingles,
+	 .only = "sign, pairs, clusters and dedupe", .of = OF_TEXTS | OF_WHOLE_RECORDS | OF_ONE_KIND},
+	{"lexicon", "FILE", "weighs shingles by a lexicon", &options.lexicon, .only = SIGNERS,
+	 .of = OF_TEXTS | OF_WHOLE_RECORDS},
+	{"format", "copy-text|copy-binary|records", "what is written; default: copy-text",
+	 &options.output, .only = "sign"},
+	{"threshold", "NUMBER", "the least similarity, above 0, at most 1; default: 0.8",
+	 &options.join.threshold, .only = "pairs, clusters and dedupe", .letter = 't', .least = 1e-9,
+	 .most = 1, .of = OF_WHOLE_RECORDS},
+	{"containment", NULL, "with --shingles: compares by containment", &options.join.containment,
+	 .only = "pairs, clusters and dedupe", .of = OF_WHOLE_RECORDS},
+	{"multiset", NULL, "with --shingles: compares multisets", &options.join.multiset,
+	 .only = "pairs, clusters and dedupe", .of = OF_WHOLE_RECORDS},
+	{"decide", "texts|signatures",
+	 "what decides: the shingles of the texts, the default of dedupe with minhash; or the estimate",
+	 &options.decide, .only = "pairs, clusters and dedupe", .of = OF_WHOLE_RECORDS},
+	{"contained", "SHARE",
+	 "a record goes if at least this share of its shingles is in the one that stays, above 0, at most 1; --threshold says which are looked at",
+	 &options.join.contained, .only = "pairs, clusters and dedupe", .least = 1e-9, .most = 1,
+	 .of = OF_WHOLE_RECORDS},
+	{"nearest", NULL, "joins the most similar keeper, not the first", &options.join.nearest,
+	 .only = "clusters, dedupe and keepers", .of = OF_WHOLE_RECORDS},
+	{"part", "I/N",
+	 "one of N parts of the work, which are done in any order; N is 1, 3, 6, 10 "
+	 "and so on, any with --against",
+	 &options.part, .only = "pairs"},
+	{"against", "FILE",
+	 "compares with its records or signatures; dedupe: what is similar to one goes",
+	 &options.against, .only = "pairs and dedupe", .letter = 'a'},
+	{"best", "NAME",
+	 "keeps the record with the greatest number, or text such as an ISO date, in this field",
+	 &options.field[BEST], .only = "clusters and dedupe",
+	 .of = OF_RECORDS | OF_OWN_RECORDS | OF_WHOLE_RECORDS},
+	{"report", "FILE", "writes what went, and why", &options.report, .only = "dedupe"},
+	{"drop", "others|all", "of similar records, all but the keeper go, or all; default: others",
+	 &options.drop, .only = "dedupe", .of = OF_WHOLE_RECORDS},
+	{"unit", "record|line",
+	 "record, or line: lines that stood before, in any record, go; default: record", &options.unit,
+	 .only = "dedupe", .of = OF_RECORDS},
+	{"min-words", "NUMBER",
+	 "with --unit line: lines of fewer words stay; whole, from 1 to 1000000; default: 5",
+	 &options.min_words, .only = "dedupe", .least = 1, .most = 1e6, .of = OF_LINES},
+	{"output", "FOLDER",
+	 "writes a file for each file, of its name and compression, not to standard output",
+	 &options.folder, .only = "dedupe and sign", .of = OF_RECORDS},
+	{"separator", "CHARACTER", "between the columns of csv and tsv; default: a comma, and a tab",
+	 &options.separator, .only = READERS, .of = OF_RECORDS | OF_TEXTS},
+	{"files-from", "FILE", "reads the names of files from it, one a line", &options.files_from,
+	 .only = READERS},
+	{"null", NULL,
+	 "with --input files: writes a zero byte behind each name, and in the report only pairs of names",
+	 &options.null, .only = "dedupe", .of = OF_FILES},
+	{"skip-errors", NULL,
+	 "leaves out records and files that cannot be read, and the end of a file that is cut",
+	 &options.skip_errors, .only = READERS, .of = OF_TEXTS},
+	{"entries", "NUMBER",
+	 "the most entries of the lexicon, whole, from 1 to 1000000; default: 10000", &options.entries,
+	 .only = "learn", .least = 1, .most = 1e6},
+	{"share", "NUMBER",
+	 "the share of the records with which a shingle weighs nothing, above 0, at most 1; default: 0.05",
+	 &options.share, .only = "learn", .least = 1e-9, .most = 1},
+	{"jobs", "NUMBER",
+	 "the number of threads, whole, from 1 to 1024; default: one for each processor", &options.jobs,
+	 .letter = 'j', .least = 1, .most = JOBS_MAX},
+	{"memory", "SIZE", "the most memory to use, at least 1M; default: half of the machine's",
+	 &options.memory, .letter = 'm', .least = 1e6, .most = 1e18},
+	{"help", NULL, "prints this", .letter = 'h'},
+	{"version", NULL, "prints the version", .letter = 'V'},
+};
 
 #define KNOWN (sizeof(known) / sizeof(*known))
+#define LETTERS 256
 
 static const char usage[] =
 	"usage: neardup sign|pairs|clusters|dedupe|learn|keepers [option ...] [file ...]\n"
@@ -292,10 +311,9 @@ print_help(void)
 		char letter[] = {'-', option->letter, ',', '\0'};
 		const char *only = option->only != NULL ? option->only : "";
 
-		printf("  %s --%s %s\n          %s%s%s\n",
-			   strchr(SHORT_OPTIONS, option->letter) != NULL ? letter : "   ", option->name,
-			   option->value != NULL ? option->value : "", only, *only != '\0' ? ": " : "",
-			   option->help);
+		printf("  %s --%s %s\n          %s%s%s\n", option->letter != 0 ? letter : "   ",
+			   option->name, option->value != NULL ? option->value : "", only,
+			   *only != '\0' ? ": " : "", option->help);
 	}
 	printf("%s", exit_codes);
 	end();
@@ -337,20 +355,11 @@ set_option(const Option *option, const char *value)
 	return false;
 }
 
-/* Returns the option with a letter, or NULL. */
-static const Option *
-option_of(int letter)
-{
-	for (const Option *option = known; option < known + KNOWN; option++)
-		if (option->letter == letter)
-			return option;
-	return NULL;
-}
-
 /* Decides by texts or signatures as the options say, or as a command does if they do not. */
 static void
-check_decision(bool given, const char *command)
+check_decision(const char *command)
 {
+	bool given = options.decide != -1;
 	neardup_kind kind = kind_of_options();
 	bool texts =
 		options.signatures == NULL && (options.against == NULL || !are_signatures(options.others));
@@ -373,33 +382,46 @@ check_decision(bool given, const char *command)
 			 "--contained is for minhash with --decide texts; --shingles has --containment");
 }
 
+/* Fails if an option is given that is of what `of` says: there is something else, so it has no meaning. */
+static void
+refuse_options(const bool *given, unsigned of, const char *what)
+{
+	for (size_t i = 0; i < KNOWN; i++)
+		if (given[i] && (known[i].of & of) != 0)
+			fail(EXIT_USAGE, "--%s is for %s", known[i].name, what);
+}
+
+/* Fails if two options of one kind of signatures are given. */
+static void
+refuse_second_kind(const bool *given)
+{
+	const char *first = NULL;
+
+	for (size_t i = 0; i < KNOWN; i++)
+		if (given[i] && (known[i].of & OF_ONE_KIND) != 0)
+		{
+			if (first != NULL)
+				fail(EXIT_USAGE, "--%s and --%s exclude each other", first, known[i].name);
+			first = known[i].name;
+		}
+}
+
 /* Fails if options that were given have no meaning together. */
 static void
 check_options(const bool *given, const char *command)
 {
-	static const char of_records[] = "fIBbXOu";
-	static const char of_texts[] = "ifIsMSGLXY";
-	static const char of_values[] = "sMSGLtCUNbAdc";
 	const char *separator = options.separator;
 
-	if ((options.minhash != NULL) + (options.simhash != NULL) + options.shingles > 1)
-		fail(EXIT_USAGE, "--minhash, --simhash and --shingles exclude each other");
-	if (options.signatures != NULL && options.field[BEST] != NULL)
-		fail(EXIT_USAGE, "--best is for records, not for --signatures");
-	if (options.signatures != NULL && options.mask != NULL)
-		fail(EXIT_USAGE, "--mask is for texts, not for --signatures");
+	refuse_second_kind(given);
+	if (options.signatures != NULL)
+		refuse_options(given, OF_OWN_RECORDS, "records, not for --signatures");
 	if (options.signatures != NULL && (options.against == NULL || are_signatures(options.others)))
-		for (const char *letter = of_texts; *letter != '\0'; letter++)
-			if (given[(int) *letter])
-				fail(EXIT_USAGE, "--%s is for texts, not for --signatures",
-					 option_of(*letter)->name);
-	check_decision(given['d'], command);
-	for (const char *letter = of_values; options.unit == UNIT_LINE && *letter != '\0'; letter++)
-		if (given[(int) *letter])
-			fail(EXIT_USAGE, "--%s is for whole records, not for --unit line",
-				 option_of(*letter)->name);
-	if (given['W'] && options.unit != UNIT_LINE)
-		fail(EXIT_USAGE, "--min-words is for --unit line");
+		refuse_options(given, OF_TEXTS, "texts, not for --signatures");
+	check_decision(command);
+	if (options.unit == UNIT_LINE)
+		refuse_options(given, OF_WHOLE_RECORDS, "whole records, not for --unit line");
+	else
+		refuse_options(given, OF_LINES, "--unit line");
 	if (separator != NULL &&
 		(*separator == '\0' || separator[1] != '\0' || (signed char) *separator < 0 ||
 		 isalnum(*separator) || strchr("\"\\.\r\n", *separator) != NULL))
@@ -407,18 +429,16 @@ check_options(const bool *given, const char *command)
 			 "--separator cannot be \"%s\": it is one ASCII character, such as ';' or, in bash, "
 			 "$'\\t', but no letter, digit, quote, backslash, dot or line end",
 			 separator);
-	if (given['O'] && strcmp(command, "sign") == 0 && options.output != OUTPUT_RECORDS)
+	if (options.folder != NULL && strcmp(command, "sign") == 0 && options.output != OUTPUT_RECORDS)
 		fail(EXIT_USAGE, "--output is for sign --format records");
 	if (options.part != NULL)
 		options.join.part = read_part(options.part, options.against != NULL);
-	if (options.null && options.format != FORMAT_FILES)
-		fail(EXIT_USAGE, "--null is for --input files");
 	if (options.format != FORMAT_FILES)
+	{
+		refuse_options(given, OF_FILES, "--input files");
 		return;
-	for (const char *letter = of_records; *letter != '\0'; letter++)
-		if (given[(int) *letter])
-			fail(EXIT_USAGE, "--%s is for records, not for --input files",
-				 option_of(*letter)->name);
+	}
+	refuse_options(given, OF_RECORDS, "records, not for --input files");
 	if (options.output == OUTPUT_RECORDS)
 		fail(EXIT_USAGE, "--format records is for records, not for --input files");
 }
@@ -429,28 +449,37 @@ read_options(int count, char **arguments)
 {
 	static char *standard[] = {"-", NULL};
 	struct option long_options[KNOWN + 1] = {0};
-	bool given[128] = {false};
-	int letter;
+	char letters[2 * KNOWN + 1] = "";
+	bool given[KNOWN] = {false};
+	int number;
 
+	/* getopt_long() returns a letter, or the option's number above all letters. */
 	for (size_t i = 0; i < KNOWN; i++)
-		long_options[i] =
-			(struct option){known[i].name, known[i].value != NULL, NULL, known[i].letter};
+	{
+		long_options[i] = (struct option){known[i].name, known[i].value != NULL, NULL, LETTERS + i};
+		if (known[i].letter != 0)
+			sprintf(letters + strlen(letters), "%c%s", known[i].letter,
+					known[i].value != NULL ? ":" : "");
+	}
 	opterr = 0;
 	options.entries = neardup_defaults()->entries;
 	options.share = neardup_defaults()->share;
 	options.join.threshold = neardup_defaults()->threshold;
 	options.jobs = fmin(fmax(sysconf(_SC_NPROCESSORS_ONLN), 1), JOBS_MAX);
 	options.min_words = 5;
-	while ((letter = getopt_long(count, arguments, SHORT_OPTIONS, long_options, NULL)) != -1)
+	while ((number = getopt_long(count, arguments, letters, long_options, NULL)) != -1)
 	{
-		const Option *option = option_of(letter);
+		const Option *option = known;
 
-		if (option == NULL)
+		while (option < known + KNOWN && option->letter != number &&
+			   LETTERS + (option - known) != number)
+			option++;
+		if (option == known + KNOWN)
 			fail(EXIT_USAGE, "\"%s\" is no option, or lacks its value: try 'neardup --help'",
 				 arguments[optind - 1]);
-		if (letter == 'h')
+		if (option->letter == 'h')
 			print_help();
-		if (letter == 'V')
+		if (option->letter == 'V')
 		{
 			printf("neardup %s\n", neardup_version());
 			end();
@@ -462,7 +491,7 @@ read_options(int count, char **arguments)
 			fail(EXIT_USAGE, "--%s cannot be \"%s\": it is %.*s", option->name, optarg,
 				 option->most > 0 ? (int) strcspn(option->help, ";") : 99,
 				 option->most > 0 ? option->help : option->value);
-		given[letter] = true;
+		given[option - known] = true;
 	}
 	if (options.against != NULL)
 		options.others = files_of(options.against);
