@@ -20,7 +20,7 @@ SERVER_CFLAGS = -Wno-ignored-attributes -Wno-implicit-fallthrough -isystem $(HEA
 PLAIN_TARGETS = $(filter-out values,$(patsubst test/fuzz/fuzz_%.c,%,$(wildcard test/fuzz/fuzz_*.c)))
 TARGETS = $(PLAIN_TARGETS) $(if $(wildcard $(HEADERS)/postgres.h),values)
 LAYERS = $(sort $(wildcard src/core/*/*.c))
-TYPES = $(addprefix src/extension/,calls/arguments.c calls/schemes.c calls/texts.c functions/lsh.c functions/samples.c types/ball.c types/distance.c \
+TYPES = $(addprefix src/extension/,calls/arguments.c calls/schemes.c calls/texts.c study/lsh.c study/samples.c types/ball.c types/distance.c \
 	types/hashes.c types/lexicon_type.c types/minhash_type.c types/read.c types/shingles.c types/shingles_type.c types/signature_type.c \
 	types/simhash_type.c) test/fuzz/server.c test/fuzz/unreached.c test/fuzz/fuzz_values.c
 

@@ -15,6 +15,7 @@
 UNREACHED(ArrayGetIntegerTypmods);
 UNREACHED(BlessTupleDesc);
 UNREACHED(CreateTupleDescCopy);
+UNREACHED(DirectFunctionCall2Coll);
 UNREACHED(buildoidvector);
 UNREACHED(deconstruct_array);
 UNREACHED(end_MultiFuncCall);

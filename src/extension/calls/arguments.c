@@ -38,6 +38,17 @@ check_threshold(double threshold, Node *context)
 	return true;
 }
 
+/* Throws an error unless 0 <= similarity <= 1; NaN is an error too. */
+void
+check_similarity(double similarity)
+{
+	if (!(similarity >= 0 && similarity <= 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("similarity %g is out of range", similarity),
+				 errdetail("A similarity is from 0 to 1.")));
+}
+
 /* Throws an error, which calls argument n by its name, if it is NULL. */
 void
 check_not_null(FunctionCallInfo fcinfo, int n, const char *name)

@@ -18,6 +18,7 @@
 /* ---- Arguments -------------------------------------------------------------- */
 
 extern bool check_threshold(double threshold, Node *context);
+extern void check_similarity(double similarity);
 extern void check_not_null(FunctionCallInfo fcinfo, int n, const char *name);
 extern int32 number_argument(FunctionCallInfo fcinfo, int n, const char *name, int32 most);
 extern double share_argument(FunctionCallInfo fcinfo, int n, const char *name);

@@ -221,27 +221,18 @@ neardup_minhash_union(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(union_of(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)));
 }
 
-/*
- * The transition function of minhash_union_agg().  It is not strict: a strict one would
- * take the first value as the state and not check its width.
- */
-PG_FUNCTION_INFO_V1(neardup_minhash_union_step);
+/* minhash_error(k int, b int, similarity float8) returns float8 */
+PG_FUNCTION_INFO_V1(neardup_minhash_error);
 Datum
-neardup_minhash_union_step(PG_FUNCTION_ARGS)
+neardup_minhash_error(PG_FUNCTION_ARGS)
 {
-	Signature first;
+	int k = PG_GETARG_INT32(0);
+	int b = PG_GETARG_INT32(1);
+	double similarity = PG_GETARG_FLOAT8(2);
 
-	if (PG_ARGISNULL(1))
-	{
-		if (PG_ARGISNULL(0))
-			PG_RETURN_NULL();
-		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
-	}
-	if (!PG_ARGISNULL(0))
-		PG_RETURN_DATUM(union_of(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)));
-	first = PG_GETARG_SIGNATURE(1);
-	check_full_width(&first);
-	PG_RETURN_DATUM(PG_GETARG_DATUM(1));
+	check_minhash_shape(k, b, NULL);
+	check_similarity(similarity);
+	PG_RETURN_FLOAT8(minhash_standard_error(k, b, similarity));
 }
 
 /* cardinality(minhash) returns bigint */

@@ -181,6 +181,19 @@ neardup_shingles_union(PG_FUNCTION_ARGS)
 	return combine_arguments(fcinfo, bag_union);
 }
 
+/* shingles_mod(shingles, m int) returns shingles */
+PG_FUNCTION_INFO_V1(neardup_shingles_mod);
+Datum
+neardup_shingles_mod(PG_FUNCTION_ARGS)
+{
+	int32 m = number_argument(fcinfo, 1, "modulus", PG_INT32_MAX);
+	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
+	Bag bag = shingles_bag(shingles);
+	Bag kept = bag_mod(&bag, m);
+
+	return shingles_return(fcinfo, shingles, &kept, shingles->scheme);
+}
+
 /* shingles_difference(shingles, shingles) returns shingles */
 PG_FUNCTION_INFO_V1(neardup_shingles_difference);
 Datum
@@ -232,18 +245,6 @@ Datum
 neardup_weighted_jaccard(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_FLOAT8(measure_arguments(fcinfo, MEASURE_RESEMBLANCE, true));
-}
-
-/* cosine_similarity(shingles, shingles) returns float8 */
-PG_FUNCTION_INFO_V1(neardup_cosine_similarity_shingles);
-Datum
-neardup_cosine_similarity_shingles(PG_FUNCTION_ARGS)
-{
-	ShinglesPair pair = shingles_pair(fcinfo);
-	double cosine = bag_cosine(&pair.bag_x, &pair.bag_y);
-
-	shingles_pair_free(fcinfo, &pair);
-	PG_RETURN_FLOAT8(cosine);
 }
 
 /* Returns whether two sets reach a threshold, the third argument. */

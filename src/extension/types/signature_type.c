@@ -8,9 +8,6 @@
 
 #include "utils/builtins.h"
 
-/* Bytes of symbols that show_signature() shows: all of a signature of 64 bits. */
-#define SHOWN_SYMBOL_BYTES 8
-
 /* ---- Values ------------------------------------------------------------- */
 
 /* Throws the error for bytes that are no signature. */
@@ -289,22 +286,6 @@ neardup_signature_out(PG_FUNCTION_ARGS)
 
 	signature_print(&out, &signature);
 	PG_RETURN_CSTRING(out.bytes);
-}
-
-/* show_signature(minhash) returns text; the same for simhash */
-PG_FUNCTION_INFO_V1(neardup_show_signature);
-Datum
-neardup_show_signature(PG_FUNCTION_ARGS)
-{
-	Signature signature = PG_GETARG_ANY_SIGNATURE(0);
-	FormWriter out = {0};
-	char *digits;
-
-	signature_print(&out, &signature);
-	digits = strrchr(out.bytes, '/') + 1;
-	if (strlen(digits) > 2 * SHOWN_SYMBOL_BYTES)
-		strcpy(digits + 2 * SHOWN_SYMBOL_BYTES, "...");
-	PG_RETURN_TEXT_P(cstring_to_text(out.bytes));
 }
 
 /* minhash_send(minhash) returns bytea; the same for simhash */

@@ -102,6 +102,7 @@ signature_within(const Signature *x, const Signature *y, int radius)
 
 extern bool check_distance(const SignatureHeader *header, int distance, Node *context);
 extern int signature_compare(const Signature *x, const Signature *y);
+extern Datum neardup_minhash_union(PG_FUNCTION_ARGS);
 
 /* ---- Text and binary format -------------------------------------------- */
 

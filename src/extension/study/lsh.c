@@ -1,36 +1,11 @@
 /*
- * lsh.c: SQL functions of the error of estimates, of bands of symbols and of their S-curve.
+ * lsh.c: SQL functions of bands of symbols and of their S-curve.
  */
 #include "types/signature_type.h"
 
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
-
-/* Throws an error unless 0 <= similarity <= 1; NaN is an error too. */
-static void
-check_similarity(double similarity)
-{
-	if (!(similarity >= 0 && similarity <= 1))
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("similarity %g is out of range", similarity),
-				 errdetail("A similarity is from 0 to 1.")));
-}
-
-/* minhash_error(k int, b int, similarity float8) returns float8 */
-PG_FUNCTION_INFO_V1(neardup_minhash_error);
-Datum
-neardup_minhash_error(PG_FUNCTION_ARGS)
-{
-	int k = PG_GETARG_INT32(0);
-	int b = PG_GETARG_INT32(1);
-	double similarity = PG_GETARG_FLOAT8(2);
-
-	check_minhash_shape(k, b, NULL);
-	check_similarity(similarity);
-	PG_RETURN_FLOAT8(minhash_standard_error(k, b, similarity));
-}
 
 /* minhash_probability(k int, b int, similarity float8, threshold float8) returns float8 */
 PG_FUNCTION_INFO_V1(neardup_minhash_probability);

@@ -1,7 +1,8 @@
 /*
- * samples.c: SQL functions of samples and sketches of sets.
+ * samples.c: SQL functions of samples, sketches and unions of sets, and of their cosine.
  */
 #include "types/shingles_type.h"
+#include "types/signature_type.h"
 
 #include "sketch/bag.h"
 #include "sketch/sketch.h"
@@ -10,19 +11,6 @@
 #define BUCKETS_MAX 65536
 
 /* ---- Samples ------------------------------------------------------------ */
-
-/* shingles_mod(shingles, m int) returns shingles */
-PG_FUNCTION_INFO_V1(neardup_shingles_mod);
-Datum
-neardup_shingles_mod(PG_FUNCTION_ARGS)
-{
-	int32 m = number_argument(fcinfo, 1, "modulus", PG_INT32_MAX);
-	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
-	Bag bag = shingles_bag(shingles);
-	Bag kept = bag_mod(&bag, m);
-
-	return shingles_return(fcinfo, shingles, &kept, shingles->scheme);
-}
 
 /* shingles_bottom(shingles, n int) returns shingles */
 PG_FUNCTION_INFO_V1(neardup_shingles_bottom);
@@ -93,4 +81,39 @@ neardup_bucket_sketch(PG_FUNCTION_ARGS)
 	uint32 count = bag_buckets(&bag, n, kept);
 
 	PG_RETURN_ARRAYTYPE_P(int8_array(kept, count));
+}
+
+/* ---- Cosine ------------------------------------------------------------- */
+
+/* cosine_similarity(shingles, shingles) returns float8 */
+PG_FUNCTION_INFO_V1(neardup_cosine_similarity_shingles);
+Datum
+neardup_cosine_similarity_shingles(PG_FUNCTION_ARGS)
+{
+	ShinglesPair pair = shingles_pair(fcinfo);
+	double cosine = bag_cosine(&pair.bag_x, &pair.bag_y);
+
+	shingles_pair_free(fcinfo, &pair);
+	PG_RETURN_FLOAT8(cosine);
+}
+
+/* ---- Unions ------------------------------------------------------------- */
+
+/*
+ * The transition function of minhash_union_agg().  It is not strict: a strict one would
+ * take the first value as the state and not check its width.
+ */
+PG_FUNCTION_INFO_V1(neardup_minhash_union_step);
+Datum
+neardup_minhash_union_step(PG_FUNCTION_ARGS)
+{
+	Datum sum;
+
+	if (PG_ARGISNULL(0) && PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	if (PG_ARGISNULL(1))
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+	sum = DirectFunctionCall2(neardup_minhash_union, PG_GETARG_DATUM(PG_ARGISNULL(0) ? 1 : 0),
+							  PG_GETARG_DATUM(1));
+	PG_RETURN_DATUM(PG_ARGISNULL(0) ? PG_GETARG_DATUM(1) : sum);
 }

@@ -1,6 +1,5 @@
 /*
- * show_functions.c: SQL functions that show what the recipe makes of a text, and the one that
- * strips markup.
+ * show_recipe.c: SQL functions that show what the recipe makes of a text, and signatures.
  */
 #include "calls/arguments.h"
 #include "calls/schemes.h"
@@ -15,8 +14,10 @@
 
 #include "base/hash.h"
 #include "types/lexicon_type.h"
-#include "text/markup.h"
-#include "text/mask.h"
+#include "types/signature_type.h"
+
+/* Bytes of symbols that show_signature() shows: all of a signature of 64 bits. */
+#define SHOWN_SYMBOL_BYTES 8
 
 /* ---- Tokens ------------------------------------------------------------- */
 
@@ -231,42 +232,20 @@ neardup_show_weights(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* ---- Markup, and what changes ------------------------------------------------------------- */
+/* ---- Signatures --------------------------------------------------------- */
 
-/* strip_markup(text) returns text */
-PG_FUNCTION_INFO_V1(neardup_strip_markup);
+/* show_signature(minhash) returns text; the same for simhash */
+PG_FUNCTION_INFO_V1(neardup_show_signature);
 Datum
-neardup_strip_markup(PG_FUNCTION_ARGS)
+neardup_show_signature(PG_FUNCTION_ARGS)
 {
-	Utf8Text utf8 = utf8_of_datum(PG_GETARG_DATUM(0));
-	char *stripped = host_alloc(utf8.length + 1);
-	size_t length = markup_strip(utf8.bytes, utf8.length, stripped);
-	text *result = text_of_utf8(stripped, length);
+	Signature signature = PG_GETARG_ANY_SIGNATURE(0);
+	FormWriter out = {0};
+	char *digits;
 
-	host_free(stripped);
-	utf8_free(&utf8);
-	PG_RETURN_TEXT_P(result);
-}
-
-/* mask_changing(body text, what text) returns text */
-PG_FUNCTION_INFO_V1(neardup_mask_changing);
-Datum
-neardup_mask_changing(PG_FUNCTION_ARGS)
-{
-	text *what = PG_GETARG_TEXT_PP(1);
-	Utf8Text utf8 = utf8_of_datum(PG_GETARG_DATUM(0));
-	unsigned kinds;
-	char *masked;
-	text *result;
-
-	if (!mask_parse(VARDATA_ANY(what), VARSIZE_ANY_EXHDR(what), &kinds))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("cannot mask \"%s\"", text_to_cstring(what)),
-				 errhint("Write one or more of %s.", mask_names)));
-	masked = host_alloc(utf8.length + 1);
-	result = text_of_utf8(masked, mask_text(utf8.bytes, utf8.length, kinds, masked));
-	host_free(masked);
-	utf8_free(&utf8);
-	PG_RETURN_TEXT_P(result);
+	signature_print(&out, &signature);
+	digits = strrchr(out.bytes, '/') + 1;
+	if (strlen(digits) > 2 * SHOWN_SYMBOL_BYTES)
+		strcpy(digits + 2 * SHOWN_SYMBOL_BYTES, "...");
+	PG_RETURN_TEXT_P(cstring_to_text(out.bytes));
 }
