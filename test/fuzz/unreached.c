@@ -15,7 +15,6 @@
 UNREACHED(ArrayGetIntegerTypmods);
 UNREACHED(BlessTupleDesc);
 UNREACHED(CreateTupleDescCopy);
-UNREACHED(DirectFunctionCall2Coll);
 UNREACHED(buildoidvector);
 UNREACHED(deconstruct_array);
 UNREACHED(end_MultiFuncCall);
