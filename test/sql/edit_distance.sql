@@ -65,10 +65,15 @@ SELECT bool_and(length(longest_common_substring(a, b)) = longest AND position(lo
 FROM v, LATERAL (SELECT max(n) AS longest FROM generate_series(1, 64) AS p, generate_series(1, 30) AS n
 	WHERE p + n <= 65 AND position(substr(a, p, n) IN b) > 0) AS s;
 
--- Variants: each text has a code that the other has not, however that is written
-SELECT a, b, is_variant(a, b), is_variant(b, a) AS turned FROM (VALUES
+-- Variants: each text has a code that the other has not, however that is written, or another number of a unit
+SELECT a, b, is_variant(a, b), is_variant(b, a) AS turned, is_variant(a, b, version => 1) AS first_version FROM (VALUES
 	('Sony Bravia KDL-52XBR5', 'Sony Bravia KDL-46XBR5'), ('Sony Bravia KDL-52XBR5', 'sony bravia kdl52xbr5 black'), ('Canon SD890IS', 'Canon SD890IS, case PSC85'),
-	('Canon SD890IS', 'Canon camera'), ('iPod 80 GB', 'iPod 160 GB'), ('lamp E27', 'lamp E14'), (U&'\041A123', U&'\041A124'), ('', 'W120')) AS v (a, b);
-SELECT is_variant(NULL, 'W120') IS NULL AND is_variant('W120', NULL) IS NULL AS null;
+	('Canon SD890IS', 'Canon camera'), ('iPod 80 GB', 'iPod 160 GB'), ('lamp E27', 'lamp E14'), (U&'\041A123', U&'\041A124'), ('', 'W120'),
+	('Deskjet DJ-3050 printer', 'Deskjet DJ-4050 printer'), ('Deskjet DJ3050 printer', 'Deskjet DJ4050 printer'), ('RC-330-KKR1', 'RC-360-KKR1'), ('HX-100', 'HX-200'),
+	('P568-003-FL', 'P568-006-FL'), ('200 ml', '400 ml'), ('200 ml', '0.2 l or 200ml'), ('EOS 5D', 'EOS 6D'), ('EOS 5D', 'camera 5D of Canon')) AS v (a, b);
+SELECT is_variant(NULL, 'W120') IS NULL AND is_variant('W120', NULL) IS NULL AND is_variant('W120', 'W130', NULL) IS NULL AS null;
+SELECT is_variant('W120', 'W130', 3);
+SELECT is_variant('W120', 'W130', 0);
 -- Linear time: two megabytes of codes, each of which is in the other text
 SELECT is_variant(string_agg('a' || n, ' '), string_agg('a' || n, '-' ORDER BY n DESC)) FROM generate_series(100000, 399999) AS n;
+SELECT is_variant(string_agg(n || ' mm', ' '), string_agg(n || '-mm', ' ' ORDER BY n DESC) || ' 5 mm') FROM generate_series(100000, 299999) AS n;

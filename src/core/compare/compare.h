@@ -80,10 +80,10 @@ extern Passages shared_passages(const SequencePair *pair, uint32_t least);
 
 /* ---- Variants (variant.c) ------------------------------------------------- */
 
-/* What variant.c says of its rule; another rule has another version. */
-#define VARIANT_RULE_VERSION 1
+/* The newest of the versions of the rule that variant.c describes; each keeps its meaning. */
+#define VARIANT_RULE_VERSION 2
 
 extern bool texts_are_variants(const char *a, size_t length_a, const char *b, size_t length_b,
-							   bool *variants);
+							   int version, bool *variants);
 
 #endif

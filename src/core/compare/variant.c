@@ -1,32 +1,51 @@
 /*
- * variant.c: whether two texts have codes that tell them apart, in linear time.
+ * variant.c: whether two texts have codes, or numbers of a unit, that tell them apart, in linear time.
  *
  * The rule of version 1: a code is a token of the recipe with a letter and an ASCII digit, of at
- * least CODE_CHARACTERS characters.  A text has a code if all its tokens, put together without
- * blanks, contain it.  Two texts are variants if each of them has a code that the other has not.
+ * least LONG_CODE characters.  A text has a code if all its tokens, put together without blanks,
+ * contain it.  Two texts are variants if each of them has a code that the other has not.
+ *
+ * The rule of version 2: tokens with one of CODE_JOINTS between them are one code, unless one of
+ * them is a word, of letters only, longer than PART_LETTERS.  In a text without such a code of
+ * LONG_CODE characters, those of SHORT_CODE characters are codes, too.  Two texts are variants also
+ * if each has a number of a unit that the other has not, among the units that both have (measure.c).
  */
 #include "compare/suffix.h"
 
+#include <string.h>
+
+#include "compare/measure.h"
 #include "text/ascii.h"
-#include "text/utf8.h"
 
-#define CODE_CHARACTERS 4
+#define LONG_CODE 4
+#define SHORT_CODE 2
+#define PART_LETTERS 3
+#define CODE_JOINTS "-./"
 
-/* A code: bytes of the tokens of a text, put together. */
+/* What a token, or tokens that are joined, are made of. */
 typedef struct Code
 {
-	uint32_t start;
+	uint32_t start; /* the first of their bytes among those of the text's tokens */
 	uint32_t length;
+	uint32_t characters;
+	uint32_t digits;
 } Code;
 
 /* The tokens of a text, put together, and the codes among them. */
 typedef struct Squeezed
 {
+	int version; /* the version of the rule */
+	const char *text;
 	Sequence sequence; /* the bytes of the text */
 	size_t room;
 	Code *code;
 	size_t codes;
 	size_t code_room;
+	uint32_t least; /* the characters of the shortest code that counts */
+	Code open;      /* the last tokens, which the next may join */
+	Code last;      /* the last token */
+	uint32_t end;   /* the end of the last token in the text */
+	Measures measures;
 	size_t most; /* the most bytes of sequence */
 	bool too_long;
 } Squeezed;
@@ -35,20 +54,62 @@ typedef struct Squeezed
 
 /* ---- Codes -------------------------------------------------------------- */
 
-/* Returns whether a token is a code. */
-static bool
-is_code(const char *token, size_t length)
+/* Returns what a token at the end of the text's bytes is made of. */
+static Code
+part_of_token(const Squeezed *s, const char *token, size_t length)
 {
-	size_t characters = 0;
-	size_t digits = 0;
+	Code part = {(uint32_t) s->sequence.length, (uint32_t) length, 0, 0};
 
 	for (size_t i = 0; i < length; i++)
 	{
 		host_check_interrupts_at(i + 1);
-		digits += ascii_is_digit(token[i]);
-		characters += ((uint8_t) token[i] & 0xC0) != 0x80;
+		part.digits += ascii_is_digit(token[i]);
+		part.characters += ((uint8_t) token[i] & 0xC0) != 0x80;
 	}
-	return characters >= CODE_CHARACTERS && digits > 0 && digits < characters;
+	return part;
+}
+
+/* Notes the open tokens, which nothing joins any more, if they are a code. */
+static void
+close_code(Squeezed *s)
+{
+	Code code = s->open;
+	uint32_t least = s->version == 1 ? LONG_CODE : SHORT_CODE;
+
+	if (code.characters < least || code.digits == 0 || code.digits == code.characters)
+		return;
+	s->code = host_grow(s->code, &s->code_room, s->codes + 1, sizeof(Code));
+	s->code[s->codes++] = code;
+	if (code.characters >= LONG_CODE)
+		s->least = LONG_CODE;
+}
+
+/* Returns whether a token may be a part of a code of several. */
+static bool
+is_part(Code token)
+{
+	return token.digits > 0 || token.characters <= PART_LETTERS;
+}
+
+/* Adds a token, which stands behind `gap`. */
+static void
+squeeze_token(Squeezed *s, const char *token, size_t length, char gap)
+{
+	Sequence *made = &s->sequence;
+	Code part = part_of_token(s, token, length);
+
+	if (gap != '\0' && strchr(CODE_JOINTS, gap) != NULL && is_part(s->last) && is_part(part))
+		s->open = (Code){s->open.start, s->open.length + part.length,
+						 s->open.characters + part.characters, s->open.digits + part.digits};
+	else
+	{
+		close_code(s);
+		s->open = part;
+	}
+	s->last = part;
+	made->symbol = host_grow(made->symbol, &s->room, made->length + length, sizeof(uint32_t));
+	for (size_t j = 0; j < length; j++)
+		made->symbol[made->length++] = (uint8_t) token[j];
 }
 
 /* A TokenSink: adds tokens. */
@@ -56,25 +117,48 @@ static void
 squeeze(void *state, const TokenBatch *batch)
 {
 	Squeezed *s = state;
-	Sequence *made = &s->sequence;
 
 	for (size_t i = 0; i < batch->count && !s->too_long; i++)
 	{
 		size_t length;
 		const char *token = batch_token(batch, i, &length);
+		char gap = '\0';
 
-		s->too_long = made->length + length > s->most;
+		s->too_long = s->sequence.length + length > s->most;
 		if (s->too_long)
 			return;
-		if (is_code(token, length))
+		if (s->version > 1)
 		{
-			s->code = host_grow(s->code, &s->code_room, s->codes + 1, sizeof(Code));
-			s->code[s->codes++] = (Code){(uint32_t) made->length, (uint32_t) length};
+			const SourceRange *place = batch->place + batch->edge[2 * i];
+
+			gap = gap_between(s->text, s->end, place->start);
+			s->end = place[length - 1].end;
+			measures_take(&s->measures, token, length, gap);
 		}
-		made->symbol = host_grow(made->symbol, &s->room, made->length + length, sizeof(uint32_t));
-		for (size_t j = 0; j < length; j++)
-			made->symbol[made->length++] = (uint8_t) token[j];
+		squeeze_token(s, token, length, gap);
 	}
+}
+
+/* Reads a text, whose tokens have at most `most` bytes. */
+static void
+squeeze_text(Squeezed *s, const char *text, size_t length, size_t most)
+{
+	s->text = text;
+	s->most = most;
+	s->least = SHORT_CODE;
+	if (s->version > 1)
+		placed_tokens_of_text(text, length, squeeze, s);
+	else
+		tokens_of_text(text, length, squeeze, s);
+	close_code(s);
+}
+
+static void
+squeezed_free(Squeezed *s)
+{
+	host_free(s->sequence.symbol);
+	host_free(s->code);
+	measures_free(&s->measures);
 }
 
 /* ---- Codes of the other text --------------------------------------------- */
@@ -126,7 +210,7 @@ has_own_code(const Squeezed *s, const uint32_t *run)
 	for (size_t i = 0; i < s->codes; i++)
 	{
 		host_check_interrupts_at(i + 1);
-		if (run[s->code[i].start] < s->code[i].length)
+		if (s->code[i].characters >= s->least && run[s->code[i].start] < s->code[i].length)
 			return true;
 	}
 	return false;
@@ -147,27 +231,26 @@ codes_differ(const Squeezed *a, const Squeezed *b)
 }
 
 /*
- * Sets *variants to whether two texts are variants of each other.  Returns false if they are too long.
- * Takes linear time, and 20 bytes for each byte of both texts' tokens.
+ * Sets *variants to whether two texts are variants of each other, by a version of the rule.  Returns
+ * false if they are too long.  Takes linear time, and 20 bytes for each byte of both texts' tokens.
  */
 bool
-texts_are_variants(const char *a, size_t length_a, const char *b, size_t length_b, bool *variants)
+texts_are_variants(const char *a, size_t length_a, const char *b, size_t length_b, int version,
+				   bool *variants)
 {
-	Squeezed x = {.most = BYTES_MOST};
-	Squeezed y = {.most = 0};
+	Squeezed x = {.version = version};
+	Squeezed y = {.version = version};
 	bool fits;
 
 	*variants = false;
-	tokens_of_text(a, length_a, squeeze, &x);
-	y.most = BYTES_MOST - x.sequence.length;
-	if (x.codes > 0 && !x.too_long)
-		tokens_of_text(b, length_b, squeeze, &y);
+	squeeze_text(&x, a, length_a, BYTES_MOST);
+	if (!x.too_long && (x.codes > 0 || x.measures.count > 0))
+		squeeze_text(&y, b, length_b, BYTES_MOST - x.sequence.length);
 	fits = !x.too_long && !y.too_long;
-	if (fits && y.codes > 0)
-		*variants = codes_differ(&x, &y);
-	host_free(x.sequence.symbol);
-	host_free(x.code);
-	host_free(y.sequence.symbol);
-	host_free(y.code);
+	if (fits)
+		*variants = measures_differ(&x.measures, &y.measures) ||
+			(x.codes > 0 && y.codes > 0 && codes_differ(&x, &y));
+	squeezed_free(&x);
+	squeezed_free(&y);
 	return fits;
 }

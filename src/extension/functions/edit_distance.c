@@ -90,16 +90,22 @@ neardup_edit_distance(PG_FUNCTION_ARGS)
 
 /* ---- Variants ----------------------------------------------------------- */
 
-/* is_variant(a text, b text) returns boolean */
+/* is_variant(a text, b text, version int) returns boolean */
 PG_FUNCTION_INFO_V1(neardup_is_variant);
 Datum
 neardup_is_variant(PG_FUNCTION_ARGS)
 {
 	Utf8Text a = utf8_of_datum(PG_GETARG_DATUM(0));
 	Utf8Text b = utf8_of_datum(PG_GETARG_DATUM(1));
+	int32 version = PG_GETARG_INT32(2);
 	bool variants;
 
-	if (!texts_are_variants(a.bytes, a.length, b.bytes, b.length, &variants))
+	if (version < 1 || version > VARIANT_RULE_VERSION)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("there is no version %d of the rule of variants", version),
+				 errhint("Versions are 1 to %d.", VARIANT_RULE_VERSION)));
+	if (!texts_are_variants(a.bytes, a.length, b.bytes, b.length, version, &variants))
 		refuse_long_texts();
 	utf8_free(&a);
 	utf8_free(&b);
