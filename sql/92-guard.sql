@@ -15,14 +15,16 @@ CREATE FUNCTION neardup_guard(
 	condition pg_catalog.text DEFAULT NULL,
 	against pg_catalog.text DEFAULT NULL,
 	measure pg_catalog.text DEFAULT NULL,
-	record_in pg_catalog.text DEFAULT NULL,
+	log_table pg_catalog.text DEFAULT NULL,
+	group_column pg_catalog.text DEFAULT NULL,
 	unless pg_catalog.text DEFAULT NULL,
+	verdicts pg_catalog.text DEFAULT NULL,
 	show pg_catalog.text DEFAULT NULL,
 	name pg_catalog.name DEFAULT NULL
 ) RETURNS pg_catalog.name
 	AS 'MODULE_PATHNAME', 'neardup_guard'
 	LANGUAGE C VOLATILE;
-COMMENT ON FUNCTION neardup_guard(pg_catalog.regclass, pg_catalog.text, double precision, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.name) IS
+COMMENT ON FUNCTION neardup_guard(pg_catalog.regclass, pg_catalog.text, double precision, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.name) IS
 	'makes or changes a guard: a trigger that refuses, reports, records, skips or groups rows that are similar to others; returns its name';
 
 CREATE FUNCTION neardup_guard_violations(guarded pg_catalog.regclass)

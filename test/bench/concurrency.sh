@@ -142,8 +142,8 @@ make_guarded()
 		ANALYZE verdicts;
 		CREATE SEQUENCE pairs;
 		SELECT neardup_guard('refused', 'sig', 0.9), neardup_guard('skipped', 'sig', 0.9, 'skip'), neardup_guard('warned', 'sig', 0.9, 'warn', within => 'tenant'),
-			neardup_guard('judged', 'sig', 0.9, unless => 'verdicts'),
-			neardup_guard('tenants', 'sig', 0.9, 'group', within => 'tenant', record_in => 'same_as'), neardup_guard('grouped', 'sig', 0.9, 'group', record_in => 'same_as') \\g /dev/null
+			neardup_guard('judged', 'sig', 0.9, verdicts => 'verdicts'),
+			neardup_guard('tenants', 'sig', 0.9, 'group', within => 'tenant', group_column => 'same_as'), neardup_guard('grouped', 'sig', 0.9, 'group', group_column => 'same_as') \\g /dev/null
 	SQL
 	for table in refused skipped warned tenants grouped excluded; do
 		echo "\\set r random(1, 1000000000000)
@@ -160,7 +160,7 @@ measure_leader()
 	sql -F ' ' <<-SQL
 		CREATE TABLE led AS SELECT id, 1 AS same_as, to_minhash('text ' || id % 1000 || repeat(' of the one group that all are in', 9), 'word 1') AS sig FROM generate_series(1, 200000) id;
 		ALTER TABLE led ADD PRIMARY KEY (id);
-		SELECT neardup_guard('led', 'sig', 0.5, 'group', record_in => 'same_as') \\g /dev/null
+		SELECT neardup_guard('led', 'sig', 0.5, 'group', group_column => 'same_as') \\g /dev/null
 		VACUUM ANALYZE led;
 		ALTER TABLE led DISABLE TRIGGER USER;
 		BEGIN;

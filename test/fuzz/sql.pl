@@ -494,8 +494,10 @@ sub trigger_statement
 		condition => [ 'id > 5', 'body IS NULL OR id < 9', 'true', 'NULL', 'x', '1 = 1 --', "body <> \'\'" ],
 		against => [ 'fuzz.docs', 'fuzz.docs_empty', 'fuzz.part', 'fuzz.docs_sig', 'pg_class', 'nothing' ],
 		measure => [ 'similarity', 'contained', 'contains', 'containment', 'x' ],
-		record_in => [ 'fuzz.refused', 'fuzz.nothing', 'pg_class', 'id', 'body', 'g', 'g' ],
-		unless => [ 'fuzz.refused', 'id', ',', 'pg_class', '"a"."b"' ],
+		log_table => [ 'fuzz.refused', 'fuzz.nothing', 'pg_class' ],
+		group_column => [ 'id', 'body', 'g', 'g' ],
+		unless => [ 'id', ',', 'body' ],
+		verdicts => [ 'fuzz.refused', ',', 'pg_class', '"a"."b"' ],
 		show => [ 'id', 'body, sig', 'nothing', '*' ]);
 	my @names = ('signature', 'threshold', map { one_of(sort keys %value) } 1 .. one_of(0, 0, 1, 2, 3));
 	my @arguments = map { my $text = "$_=" . one_of(@{$value{$_} // ['y']}); $text =~ s/\'/\'\'/g; "'$text'" } @names, chance(0.05) ? 'x' : ();

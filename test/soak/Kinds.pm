@@ -84,7 +84,7 @@ sub create
 		if ($table->{guarded} // '') eq 'constraint';
 	push @sql, "CREATE CONSTRAINT TRIGGER ${name}_near AFTER INSERT OR UPDATE ON $name FOR EACH ROW EXECUTE FUNCTION neardup_guard_row('signature=v', 'threshold=$table->{threshold}')"
 		if ($table->{guarded} // '') eq 'trigger';
-	push @sql, "SELECT neardup_guard('$name', 'v', $table->{threshold}, 'group', record_in => 'same_as')"
+	push @sql, "SELECT neardup_guard('$name', 'v', $table->{threshold}, 'group', group_column => 'same_as')"
 		if ($table->{guarded} // '') eq 'group';
 	return @sql;
 }

@@ -60,7 +60,7 @@ RESET maintenance_work_mem;
 
 -- A trigger's groups begin as the batch makes them.
 ALTER TABLE docs ADD COLUMN same_as int, ADD PRIMARY KEY (id);
-SELECT neardup_guard('docs', 'sig', 0.7, 'group', 'tenant, lang', record_in => 'same_as');
+SELECT neardup_guard('docs', 'sig', 0.7, 'group', 'tenant, lang', group_column => 'same_as');
 SELECT count(*) AS differ FROM docs LEFT JOIN neardup_clusters('SELECT id, sig, tenant, lang FROM docs ORDER BY id', 0.7, nearest => true, within => '{tenant,lang}') c USING (id)
 WHERE same_as <> coalesce(keeper, id);
 SELECT count(*) > 1000 AS members FROM docs WHERE same_as <> id;

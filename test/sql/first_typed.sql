@@ -166,7 +166,7 @@ SELECT neardup_guard('docs', 'body', 0.9);
 SELECT neardup_guard('docs', 'lower(body)', 0.9);
 SELECT neardup_guard('docs', 'signature', 0.9);
 SELECT neardup_guard('docs', 'sig', 0.9, within => 'tenant');
-SELECT neardup_guard('docs', unless => 'verdicts');
+SELECT neardup_guard('docs', verdicts => 'verdicts');
 CREATE TABLE "Docs" ("Id" int PRIMARY KEY, "Tenant" int, "Sig" minhash);
 SELECT neardup_guard('"Docs"', 'Sig', 0.9);
 SELECT neardup_guard('"Docs"', '"Sig"', 0.9, within => 'Tenant');

@@ -25,7 +25,7 @@ CREATE TABLE listings (
 	same_as bigint NOT NULL,
 	sig minhash(512) GENERATED ALWAYS AS (to_minhash(body)) STORED
 );
-SELECT neardup_guard('listings', 'sig', 0.9, 'group', record_in => 'same_as');
+SELECT neardup_guard('listings', 'sig', 0.9, 'group', group_column => 'same_as');
 SELECT tgname, regexp_replace(pg_get_triggerdef(oid), 'groups\.', '', 'g') AS definition FROM pg_trigger WHERE tgrelid = 'listings'::regclass ORDER BY tgname;
 SELECT pg_get_indexdef(indexrelid) FROM pg_index WHERE indrelid = 'listings'::regclass ORDER BY 1;
 INSERT INTO listings (body) VALUES (words(1)), (words(2)), (words(1, 1)), (NULL), (''), (words(2, 1)), (words(1, 2)) RETURNING id, same_as;
@@ -134,7 +134,7 @@ SELECT neardup_guard('listings', name => 'listings_sig_group');
 SELECT * FROM neardup_guard_violations('listings');
 TABLE groups;
 -- A guard that does not group any more leaves the groups as they are.
-SELECT neardup_guard('listings', action => 'warn', record_in => '', name => 'listings_sig_group');
+SELECT neardup_guard('listings', action => 'warn', group_column => '', name => 'listings_sig_group');
 TABLE groups;
 SELECT neardup_guard('listings', action => 'none');
 SELECT count(*) AS triggers FROM pg_trigger WHERE tgrelid = 'listings'::regclass;
@@ -142,7 +142,7 @@ DELETE FROM listings;
 
 -- ---- Verdicts ----
 
-SELECT neardup_guard('listings', 'sig', 0.9, 'group', record_in => 'same_as', unless => 'verdicts');
+SELECT neardup_guard('listings', 'sig', 0.9, 'group', group_column => 'same_as', verdicts => 'verdicts');
 INSERT INTO listings (id, body) SELECT n, words(n / 10, n % 10) FROM generate_series(10, 12) n;
 -- 13 resembles 10, and 11, whose group is that of 10, is judged different.
 INSERT INTO verdicts VALUES (11, 13, false);
@@ -187,7 +187,7 @@ SELECT * FROM neardup_guard_violations('listings');
 
 -- A long chain of rows judged the same moves at once.
 CREATE TABLE chain (id int PRIMARY KEY, same_as int, sig minhash);
-SELECT neardup_guard('chain', 'sig', 0.9, 'group', record_in => 'same_as', unless => 'verdicts');
+SELECT neardup_guard('chain', 'sig', 0.9, 'group', group_column => 'same_as', verdicts => 'verdicts');
 INSERT INTO chain SELECT n, NULL, to_minhash(words(n)) FROM generate_series(1, 500) n;
 BEGIN;
 INSERT INTO verdicts SELECT n, n + 1, true FROM generate_series(1, 499) n WHERE NOT EXISTS (SELECT FROM verdicts WHERE (a, b) = (n, n + 1));
@@ -201,7 +201,7 @@ DROP TABLE chain;
 CREATE TABLE old (id uuid PRIMARY KEY, body text, same_as uuid, sig minhash(512) GENERATED ALWAYS AS (to_minhash(body)) STORED);
 INSERT INTO old (id, body) SELECT md5(n::text)::uuid, words(n % 7, n) FROM generate_series(1, 30) n;
 INSERT INTO old VALUES (md5('none')::uuid);
-SELECT neardup_guard('old', 'sig', 0.9, 'group', record_in => 'same_as');
+SELECT neardup_guard('old', 'sig', 0.9, 'group', group_column => 'same_as');
 CREATE FUNCTION differences() RETURNS bigint LANGUAGE sql AS $$
 	SELECT count(*) FROM old LEFT JOIN neardup_clusters('SELECT id, sig FROM old ORDER BY id', 0.9, NULL::uuid, nearest => true) c USING (id)
 	WHERE same_as IS DISTINCT FROM coalesce(keeper, id) $$;
@@ -209,7 +209,7 @@ SELECT differences(), count(*) AS rows, count(DISTINCT same_as) AS groups FROM o
 -- Some without a group, and groups without a leader.
 SELECT neardup_guard('old', 'sig', action => 'none', name => 'old_sig_group');
 UPDATE old SET same_as = NULL WHERE substr(id::text, 1, 1) < '8';
-SELECT neardup_guard('old', 'sig', 0.9, 'group', record_in => 'same_as');
+SELECT neardup_guard('old', 'sig', 0.9, 'group', group_column => 'same_as');
 UPDATE old SET same_as = NULL;
 SELECT count(*) AS rows, count(DISTINCT same_as) AS groups FROM old;
 SELECT * FROM neardup_guard_violations('old');
@@ -224,7 +224,7 @@ BEGIN
 	EXECUTE format('CREATE TABLE kind (id int PRIMARY KEY, body text, g int, v %s GENERATED ALWAYS AS (%s) STORED)', type, expression);
 	INSERT INTO kind (id, body) SELECT n, words(n % 3, n % 2) || CASE WHEN n > 9 THEN words(9) ELSE '' END FROM generate_series(1, 12) n;
 	INSERT INTO kind (id, body) VALUES (20, NULL), (21, '');
-	PERFORM neardup_guard('kind', 'v', threshold, 'group', record_in => 'g', measure => measure);
+	PERFORM neardup_guard('kind', 'v', threshold, 'group', group_column => 'g', measure => measure);
 	filled := (SELECT string_agg(id || '>' || g, ' ' ORDER BY id) FROM kind WHERE g <> id);
 	INSERT INTO kind (id, body) SELECT n, words(n % 4, n % 2) FROM generate_series(30, 33) n;
 	inserted := (SELECT string_agg(id || '>' || g, ' ' ORDER BY id) FROM kind WHERE g <> id AND id >= 30);
@@ -245,7 +245,7 @@ CREATE TABLE old_sets (id bigint PRIMARY KEY, body text, same_as bigint);
 INSERT INTO old_sets SELECT n, words(n % 7, n) FROM generate_series(1, 30) n;
 INSERT INTO old_sets VALUES (40, NULL), (41, '');
 INSERT INTO verdicts VALUES (1, 8, false);
-SELECT neardup_guard('old_sets', 'to_shingles(body)', 0.9, 'group', record_in => 'same_as', unless => 'verdicts');
+SELECT neardup_guard('old_sets', 'to_shingles(body)', 0.9, 'group', group_column => 'same_as', verdicts => 'verdicts');
 SELECT pg_get_indexdef(indexrelid) FROM pg_index WHERE indrelid = 'old_sets'::regclass ORDER BY 1;
 INSERT INTO old_sets VALUES (52, words(2, 99)), (53, words(8)) RETURNING id, same_as;
 DELETE FROM old_sets WHERE id = 2;
@@ -269,7 +269,7 @@ DECLARE
 BEGIN
 	EXECUTE format('CREATE TABLE "Keyed Rows" ("The Key" %1$s PRIMARY KEY, n int, body text, "Led By" %1$s, "Sig" minhash(512) GENERATED ALWAYS AS (to_minhash(body)) STORED)', type);
 	EXECUTE format('INSERT INTO "Keyed Rows" SELECT %s, n, words(n %% 2, n) FROM generate_series(1, 6) n', expression);
-	PERFORM neardup_guard('"Keyed Rows"', '"Sig"', 0.9, 'group', record_in => '"Led By"', name => 'g');
+	PERFORM neardup_guard('"Keyed Rows"', '"Sig"', 0.9, 'group', group_column => '"Led By"', name => 'g');
 	leads := (SELECT regexp_replace(pg_get_expr(indpred, indrelid), '"', '', 'g') FROM pg_index WHERE indrelid = '"Keyed Rows"'::regclass AND indpred IS NOT NULL);
 	EXECUTE pairs INTO filled;
 	DELETE FROM "Keyed Rows" WHERE n = 1;
@@ -292,21 +292,21 @@ DROP OPERATOR = (varchar, varchar);
 CREATE FUNCTION try_types(key text, "group" text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
 	EXECUTE format('CREATE TABLE typed (id %s PRIMARY KEY, g %s, sig minhash(512))', key, "group");
-	PERFORM try($q$SELECT neardup_guard('typed', 'sig', 0.9, 'group', record_in => 'g')$q$);
+	PERFORM try($q$SELECT neardup_guard('typed', 'sig', 0.9, 'group', group_column => 'g')$q$);
 	DROP TABLE typed;
 END $$;
 SELECT count(try_types(k, g)) FROM (VALUES ('bigint', 'int'), ('varchar(12)', 'varchar(4)'), ('varchar(12)', 'varchar'), ('code', 'varchar(12)'), ('text', 'text COLLATE "C"'), ('numeric(10, 3)', 'numeric')) t (k, g);
 -- A dump of the table can be restored, and its groups are those it had.
 CREATE TABLE source (id code PRIMARY KEY, body text, g code, sig minhash(512) GENERATED ALWAYS AS (to_minhash(body)) STORED);
-SELECT neardup_guard('source', 'sig', 0.9, 'group', record_in => 'g');
+SELECT neardup_guard('source', 'sig', 0.9, 'group', group_column => 'g');
 INSERT INTO source SELECT 'k' || n, words(n % 2, n) FROM generate_series(1, 6) n;
 CREATE TABLE target (LIKE source INCLUDING ALL);
 INSERT INTO target (id, body, g) SELECT id, body, g FROM source;
-SELECT neardup_guard('target', 'sig', 0.9, 'group', record_in => 'g');
+SELECT neardup_guard('target', 'sig', 0.9, 'group', group_column => 'g');
 SELECT count(*) AS differences FROM source s JOIN target t USING (id) WHERE s.g <> t.g;
 -- Numbers that are equal but not the same.
 CREATE TABLE decimal (id numeric PRIMARY KEY, body text, g numeric, sig minhash(512) GENERATED ALWAYS AS (to_minhash(body)) STORED);
-SELECT neardup_guard('decimal', 'sig', 0.9, 'group', record_in => 'g');
+SELECT neardup_guard('decimal', 'sig', 0.9, 'group', group_column => 'g');
 INSERT INTO decimal SELECT n, words(1, n) FROM generate_series(1, 3) n;
 UPDATE decimal SET id = 1.00 WHERE id = 1;
 SELECT id, g FROM decimal ORDER BY id;
@@ -320,7 +320,7 @@ SELECT * FROM neardup_guard_violations('decimal');
 
 CREATE TABLE parted (tenant int, id int NOT NULL, draft boolean NOT NULL DEFAULT false, body text, same_as int,
 	sig minhash(512) GENERATED ALWAYS AS (to_minhash(body)) STORED, PRIMARY KEY (tenant, id)) PARTITION BY RANGE (id);
-SELECT neardup_guard('parted', 'sig', 0.9, 'group', within => 'tenant', condition => 'NOT draft', record_in => 'same_as');
+SELECT neardup_guard('parted', 'sig', 0.9, 'group', within => 'tenant', condition => 'NOT draft', group_column => 'same_as');
 CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (0) TO (10);
 CREATE TABLE parted_2 (draft boolean NOT NULL DEFAULT false, same_as int, id int NOT NULL, tenant int NOT NULL, body text, sig minhash(512) GENERATED ALWAYS AS (to_minhash(body)) STORED);
 ALTER TABLE parted ATTACH PARTITION parted_2 FOR VALUES FROM (10) TO (100);
@@ -354,7 +354,7 @@ INSERT INTO parted (tenant, id, body) VALUES (5, 1, words(6));
 SELECT tenant, same_as, array_agg(id ORDER BY id) FROM parted WHERE tenant > 3 GROUP BY 1, 2 ORDER BY 1, 2;
 SELECT * FROM neardup_guard_violations('parted');
 -- Verdicts, too, are of rows of one tenant, as groups are.
-SELECT neardup_guard('parted', unless => 'verdicts', name => 'parted_sig_group');
+SELECT neardup_guard('parted', verdicts => 'verdicts', name => 'parted_sig_group');
 INSERT INTO verdicts VALUES (70, 71, true), (72, 70, false);
 INSERT INTO parted (tenant, id, body) VALUES (7, 70, words(7)), (8, 71, words(8)), (8, 72, words(7, 1)), (7, 71, words(9)), (7, 72, words(7, 2)) RETURNING tenant, id, same_as;
 SELECT * FROM neardup_guard_violations('parted');
@@ -391,7 +391,7 @@ CREATE TABLE shops_a PARTITION OF shops FOR VALUES IN ('a');
 CREATE TABLE shops_b PARTITION OF shops FOR VALUES IN ('b') PARTITION BY RANGE (id);
 CREATE TABLE shops_b1 PARTITION OF shops_b FOR VALUES FROM (1) TO (20);
 CREATE TABLE shops_b2 PARTITION OF shops_b FOR VALUES FROM (20) TO (30);
-SELECT neardup_guard('shops', 'sig', 0.9, 'group', within => 'tenant', record_in => 'same_as');
+SELECT neardup_guard('shops', 'sig', 0.9, 'group', within => 'tenant', group_column => 'same_as');
 INSERT INTO shops SELECT t, d * 10 + n, words(n % 2, n) FROM unnest('{a,b}'::text[]) t, generate_series(1, 2) d, generate_series(1, 4) n;
 SELECT tenant, same_as, array_agg(id ORDER BY id) FROM shops GROUP BY 1, 2 ORDER BY 1, 2;
 UPDATE shops SET id = 29 WHERE tenant = 'b' AND id = 11 RETURNING tableoid::regclass, id, same_as;
@@ -403,7 +403,7 @@ SELECT * FROM neardup_guard_violations('shops');
 CREATE TABLE daily (id int, day int, body text, same_as int NOT NULL, sig minhash(512) GENERATED ALWAYS AS (to_minhash(body)) STORED, PRIMARY KEY (day, id)) PARTITION BY RANGE (day);
 CREATE TABLE daily_1 PARTITION OF daily FOR VALUES FROM (1) TO (2);
 CREATE TABLE daily_2 PARTITION OF daily FOR VALUES FROM (2) TO (3);
-SELECT neardup_guard('daily', 'sig', 0.9, 'group', record_in => 'same_as');
+SELECT neardup_guard('daily', 'sig', 0.9, 'group', group_column => 'same_as');
 INSERT INTO daily SELECT n, 1, words(n % 2, n) FROM generate_series(1, 6) n;
 UPDATE daily SET day = 2 WHERE id IN (1, 4) RETURNING tableoid::regclass, id, same_as;
 SELECT same_as, array_agg(id ORDER BY id) FROM daily GROUP BY 1 ORDER BY 1;
@@ -413,13 +413,13 @@ CREATE TABLE hourly (id int, day int, hour int, body text, same_as int, sig minh
 CREATE TABLE hourly_1 PARTITION OF hourly FOR VALUES IN (1) PARTITION BY LIST (hour);
 CREATE TABLE hourly_1_1 PARTITION OF hourly_1 FOR VALUES IN (1);
 CREATE TABLE hourly_1_2 PARTITION OF hourly_1 FOR VALUES IN (2);
-SELECT neardup_guard('hourly', 'sig', 0.9, 'group', record_in => 'same_as');
+SELECT neardup_guard('hourly', 'sig', 0.9, 'group', group_column => 'same_as');
 INSERT INTO hourly SELECT n, 1, 1 + n % 2, words(n % 2, n) FROM generate_series(1, 6) n;
 DELETE FROM hourly WHERE id = 1;
 SELECT same_as, array_agg(id ORDER BY id) FROM hourly GROUP BY 1 ORDER BY 1;
 -- An interval: rows alike that come one after another do not take each other's leader.
 CREATE TABLE calls (id int PRIMARY KEY, tenant int DEFAULT 1, at timestamptz, body text, same_as int, sig minhash(512) GENERATED ALWAYS AS (to_minhash(body)) STORED);
-SELECT neardup_guard('calls', 'sig', 0.9, 'group', within => 'tenant, at 10 minutes', record_in => 'same_as');
+SELECT neardup_guard('calls', 'sig', 0.9, 'group', within => 'tenant, at 10 minutes', group_column => 'same_as');
 INSERT INTO calls SELECT n, 1, '2026-01-01 00:00Z'::timestamptz + m * interval '1 minute', 'the same text of all calls' FROM (VALUES (1, 10), (2, 2), (3, 11), (4, 19), (5, 25), (6, 40)) v (n, m) RETURNING id, same_as;
 DELETE FROM calls WHERE id = 1;
 SELECT id, same_as FROM calls ORDER BY id;
@@ -437,7 +437,7 @@ UPDATE calls SET confirmed = false WHERE id IN (3, 10) RETURNING id, same_as;
 SELECT * FROM neardup_guard_violations('calls');
 -- Others join such a row, and are placed again when it changes.
 CREATE TABLE let_in (id int PRIMARY KEY, draft boolean DEFAULT false, confirmed boolean, body text, same_as int, sig minhash(512) GENERATED ALWAYS AS (to_minhash(body)) STORED);
-SELECT neardup_guard('let_in', 'sig', 0.9, 'group', record_in => 'same_as', condition => 'NOT draft', unless => 'confirmed');
+SELECT neardup_guard('let_in', 'sig', 0.9, 'group', group_column => 'same_as', condition => 'NOT draft', unless => 'confirmed');
 INSERT INTO let_in (id, confirmed, body) VALUES (1, false, words(1)), (2, true, words(1)), (3, true, words(2)), (4, false, words(2)), (5, false, words(2)) RETURNING id, same_as;
 UPDATE let_in SET body = words(1) WHERE id = 3 RETURNING id, same_as;
 SELECT same_as, array_agg(id ORDER BY id) FROM let_in GROUP BY 1 ORDER BY 1;
@@ -455,7 +455,7 @@ BEGIN
 	RETURN NEW;
 END $$;
 CREATE TRIGGER a BEFORE UPDATE ON alike FOR EACH ROW EXECUTE FUNCTION meddle();
-SELECT neardup_guard('alike', 'sig', 0.9, 'group', record_in => 'same_as');
+SELECT neardup_guard('alike', 'sig', 0.9, 'group', group_column => 'same_as');
 INSERT INTO alike SELECT n, words(1) FROM generate_series(1, 6) n;
 DELETE FROM alike WHERE id = 1;
 SELECT same_as, array_agg(id ORDER BY id) FROM alike GROUP BY 1 ORDER BY 1;
@@ -466,7 +466,7 @@ CREATE ROLE regress_neardup_seller;
 GRANT USAGE ON SCHEMA groups TO regress_neardup_seller;
 CREATE FUNCTION who(sig minhash) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'checked as %', current_user; RETURN true; END $$;
 CREATE TABLE sold (id int PRIMARY KEY, seller name DEFAULT current_user, body text, same_as int, sig minhash(512) GENERATED ALWAYS AS (to_minhash(body)) STORED);
-SELECT neardup_guard('sold', 'sig', 0.9, 'group', record_in => 'same_as');
+SELECT neardup_guard('sold', 'sig', 0.9, 'group', group_column => 'same_as');
 INSERT INTO sold VALUES (1, 'regress_neardup_seller', words(1)), (2, 'somebody', words(1, 1)), (3, 'regress_neardup_seller', words(1, 2)), (5, 'regress_neardup_seller', words(5)), (6, 'regress_neardup_seller', words(5, 1));
 ALTER TABLE sold ADD CHECK (who(sig));
 GRANT SELECT, INSERT, DELETE ON sold TO regress_neardup_seller;
@@ -492,7 +492,7 @@ SELECT * FROM neardup_guard_violations('sold');
 RESET ROLE;
 -- A transaction that does not see a member is to try again: groups_within.spec.
 -- Verdicts are read by the caller, too.
-SELECT neardup_guard('sold', unless => 'verdicts', name => 'sold_sig_group');
+SELECT neardup_guard('sold', verdicts => 'verdicts', name => 'sold_sig_group');
 SET ROLE regress_neardup_seller;
 INSERT INTO sold (id, body) VALUES (8, words(1, 5));
 RESET ROLE;
@@ -554,7 +554,7 @@ BEGIN
 END $$;
 
 CREATE TABLE judged_listings (id bigint PRIMARY KEY, same_as bigint, sig minhash);
-SELECT neardup_guard('judged_listings', 'sig', 0.5, 'group', record_in => 'same_as', unless => 'opinions');
+SELECT neardup_guard('judged_listings', 'sig', 0.5, 'group', group_column => 'same_as', verdicts => 'opinions');
 CREATE FUNCTION any_sig() RETURNS minhash LANGUAGE sql AS $$
 	SELECT to_minhash(string_agg(CASE WHEN random() < 0.15 THEN 'x' || (random() * 3)::int ELSE 'f' || family || i END, ' ' ORDER BY i), 'word 1') FROM generate_series(1, 12) i, (SELECT (random() * 2)::int AS family OFFSET 0) f $$;
 CREATE FUNCTION try_steps(steps int) RETURNS TABLE (step int, what text, x bigint, groups text, expected text) LANGUAGE plpgsql AS $$
@@ -603,11 +603,11 @@ CREATE TABLE plain (id int PRIMARY KEY, other text, body text, g int, sig minhas
 CREATE TABLE unkeyed (id int, g int, sig minhash(512));
 CREATE TABLE composed (a int, b int, g int, sig minhash(512), PRIMARY KEY (a, b));
 SELECT count(try(format('SELECT neardup_guard(%s)', arguments))) FROM (VALUES
-	($$'plain', 'sig', 0.9, 'group'$$), ($$'plain', 'sig', 0.9, 'group', record_in => 'other'$$), ($$'plain', 'sig', 0.9, 'group', record_in => 'nothing'$$), ($$'plain', 'sig', 0.9, 'group', record_in => 'g, id'$$), ($$'plain', 'sig', 0.9, 'group', record_in => 'id'$$),
-	($$'unkeyed', 'sig', 0.9, 'group', record_in => 'g'$$), ($$'composed', 'sig', 0.9, 'group', record_in => 'g'$$), ($$'plain', 'sig', 0.9, 'group', record_in => 'g', against => 'composed'$$),
-	($$'plain', 'sig', 0.9, 'group', record_in => 'g', unless => 'unkeyed'$$), ($$'plain', 'sig', 0.9, 'group', record_in => 'g', measure => 'contains'$$)) v (arguments);
+	($$'plain', 'sig', 0.9, 'group'$$), ($$'plain', 'sig', 0.9, 'group', group_column => 'other'$$), ($$'plain', 'sig', 0.9, 'group', group_column => 'nothing'$$), ($$'plain', 'sig', 0.9, 'group', group_column => 'g, id'$$), ($$'plain', 'sig', 0.9, 'group', group_column => 'id'$$),
+	($$'unkeyed', 'sig', 0.9, 'group', group_column => 'g'$$), ($$'composed', 'sig', 0.9, 'group', group_column => 'g'$$), ($$'plain', 'sig', 0.9, 'group', group_column => 'g', against => 'composed'$$),
+	($$'plain', 'sig', 0.9, 'group', group_column => 'g', verdicts => 'unkeyed'$$), ($$'plain', 'sig', 0.9, 'group', group_column => 'g', measure => 'contains'$$)) v (arguments);
 SELECT count(*) AS triggers FROM pg_trigger WHERE tgrelid IN ('plain'::regclass, 'unkeyed'::regclass, 'composed'::regclass) AND NOT tgisinternal;
-SELECT neardup_guard('plain', 'sig', 0.9, 'group', record_in => 'g');
+SELECT neardup_guard('plain', 'sig', 0.9, 'group', group_column => 'g');
 INSERT INTO plain (id, sig) VALUES (1, to_minhash(words(1))), (2, to_minhash(words(1, 1))) RETURNING id, g;
 INSERT INTO plain (sig) VALUES (to_minhash(words(1)));
 -- Both indexes are needed.
@@ -623,20 +623,20 @@ INSERT INTO plain (id, sig) VALUES (3, to_minhash(words(1, 3))) RETURNING id, g;
 \set VERBOSITY terse
 ALTER TABLE plain ALTER g TYPE text;
 \set VERBOSITY default
-CREATE TRIGGER raw BEFORE INSERT ON plain FOR EACH ROW EXECUTE FUNCTION neardup_guard_row('signature=sig', 'threshold=0.9', 'action=group', 'record_in=other');
+CREATE TRIGGER raw BEFORE INSERT ON plain FOR EACH ROW EXECUTE FUNCTION neardup_guard_row('signature=sig', 'threshold=0.9', 'action=group', 'group_column=other');
 INSERT INTO plain (id, sig) VALUES (4, to_minhash(words(1, 4)));
 DROP TRIGGER raw ON plain;
 -- A trigger that fires later may change what was placed.
 CREATE FUNCTION change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$;
 CREATE TRIGGER zebra BEFORE INSERT ON plain FOR EACH ROW EXECUTE FUNCTION change();
 SELECT neardup_guard('plain', name => 'plain_sig_group');
-CREATE TRIGGER odd BEFORE DELETE ON plain FOR EACH ROW EXECUTE FUNCTION neardup_guard_row('signature=sig', 'threshold=0.9', 'action=group', 'record_in=g');
+CREATE TRIGGER odd BEFORE DELETE ON plain FOR EACH ROW EXECUTE FUNCTION neardup_guard_row('signature=sig', 'threshold=0.9', 'action=group', 'group_column=g');
 DELETE FROM plain;
 
 -- ---- Generated columns, which are computed after a row is placed or skipped ----
 CREATE TABLE made (id int PRIMARY KEY, tenant text, scope text GENERATED ALWAYS AS (lower(tenant)) STORED, state text, wanted boolean GENERATED ALWAYS AS (state <> 'draft') STORED,
 	body text, plain text GENERATED ALWAYS AS (lower(body)) STORED, sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED, same_as int);
-SELECT neardup_guard('made', 'sig', 0.9, 'group', within => 'scope', condition => 'wanted', record_in => 'same_as');
+SELECT neardup_guard('made', 'sig', 0.9, 'group', within => 'scope', condition => 'wanted', group_column => 'same_as');
 INSERT INTO made (id, tenant, state, body) VALUES (1, 'A', 'sent', words(1)), (2, 'a', 'sent', words(1, 1)), (3, 'b', 'sent', words(1, 2)), (4, 'a', 'draft', words(1, 3));
 UPDATE made SET tenant = 'B' WHERE id = 2;
 UPDATE made SET state = 'sent' WHERE id = 4;

@@ -351,7 +351,7 @@ UPDATE "Tips" SET body = body || '.' WHERE id = 4;
 UPDATE "Tips" SET "Confirmed" = false WHERE id = 4;
 UPDATE "Tips" SET "Confirmed" = true WHERE id = 3;
 -- A pair that people found different is not compared, in either order.
-SELECT neardup_guard('"Tips"', name => 'no_copies', unless => '"Confirmed", "Verdicts"');
+SELECT neardup_guard('"Tips"', name => 'no_copies', unless => '"Confirmed"', verdicts => '"Verdicts"');
 SELECT name, rule FROM neardup_guards ORDER BY 1;
 INSERT INTO "Verdicts" VALUES (5, 1, false), (2, 5, false), (5, 4, NULL), (6, 7, true);
 INSERT INTO "Tips" VALUES (5, false, words(1, 5));
@@ -360,7 +360,7 @@ INSERT INTO "Tips" VALUES (5, false, words(1, 5));
 UPDATE "Verdicts" SET same = false WHERE b = 4;
 INSERT INTO "Tips" VALUES (5, false, words(1, 5));
 INSERT INTO "Tips" VALUES (6, false, words(1, 6));
-SELECT neardup_guard('"Tips"', name => 'no_copies', unless => '"Verdicts"');
+SELECT neardup_guard('"Tips"', name => 'no_copies', unless => '', verdicts => '"Verdicts"');
 INSERT INTO "Tips" VALUES (6, true, words(1, 6));
 DROP TABLE "Verdicts";
 INSERT INTO "Tips" VALUES (6, true, words(6, 6));
@@ -375,8 +375,8 @@ DROP TABLE "Tips", "Verdicts";
 -- Verdicts of a table whose key has other columns of within and of partitions beside.
 CREATE TABLE tips (tenant text, id text, body text, sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED, PRIMARY KEY (tenant, id));
 CREATE TABLE verdicts (a text, b text, same boolean);
-SELECT neardup_guard('tips', 'sig', 0.9, unless => 'verdicts', name => 'no_copies');
-SELECT neardup_guard('tips', 'sig', 0.9, unless => 'verdicts', name => 'no_copies', within => 'tenant');
+SELECT neardup_guard('tips', 'sig', 0.9, verdicts => 'verdicts', name => 'no_copies');
+SELECT neardup_guard('tips', 'sig', 0.9, verdicts => 'verdicts', name => 'no_copies', within => 'tenant');
 INSERT INTO verdicts VALUES ('y', 'x', false);
 INSERT INTO tips VALUES ('t', 'x', words(1)), ('t', 'y', words(1));
 INSERT INTO tips VALUES ('t', 'z', words(1));
@@ -385,14 +385,15 @@ SELECT neardup_guard('tips', name => 'no_copies', action => 'skip');
 INSERT INTO tips VALUES ('t', NULL, words(1)), ('t', 'y', words(1)), ('t', NULL, words(2));
 SELECT neardup_guard('tips', 'sig', 0.9, unless => 'nowhere');
 SELECT neardup_guard('tips', 'sig', 0.9, unless => 'body');
-SELECT neardup_guard('tips', 'sig', 0.9, unless => 'proposals', within => 'tenant');
+SELECT neardup_guard('tips', 'sig', 0.9, verdicts => 'nowhere', within => 'tenant');
+SELECT neardup_guard('tips', 'sig', 0.9, verdicts => 'proposals', within => 'tenant');
 DROP TABLE tips, verdicts;
 -- Whatever the types of verdicts are: they name keys by the equality of the key, and what is no key names none.
 CREATE TABLE tips (id int PRIMARY KEY, h bigint);
 CREATE INDEX ON tips USING neardup (h);
 CREATE TABLE verdicts (a bigint, b text, same boolean, PRIMARY KEY (a, b));
 INSERT INTO verdicts VALUES (5000000000, 'x', false), (1, 'one', false), (5000000001, '1', false), (3, ' 01', false);
-SELECT neardup_guard('tips', 'h', 0.9, unless => 'verdicts', name => 'no_copies');
+SELECT neardup_guard('tips', 'h', 0.9, verdicts => 'verdicts', name => 'no_copies');
 INSERT INTO tips VALUES (1, 0);
 INSERT INTO tips VALUES (2, 1);
 INSERT INTO tips VALUES (3, 1);
@@ -401,7 +402,7 @@ CREATE TABLE tips (id numeric PRIMARY KEY, h bigint, same_as numeric);
 CREATE INDEX ON tips USING neardup (h);
 CREATE TABLE verdicts (a numeric, b numeric, same boolean, PRIMARY KEY (a, b));
 INSERT INTO verdicts VALUES (1.00, 2.0, false), (3.0, 2.00, true);
-SELECT neardup_guard('tips', 'h', 0.9, 'group', record_in => 'same_as', unless => 'verdicts', name => 'no_copies');
+SELECT neardup_guard('tips', 'h', 0.9, 'group', group_column => 'same_as', verdicts => 'verdicts', name => 'no_copies');
 INSERT INTO tips VALUES (1, 0), (2, 1), (3, -1);
 SELECT id, same_as FROM tips ORDER BY id;
 DROP TABLE tips, verdicts;
@@ -469,8 +470,8 @@ DROP TABLE feed;
 -- ---- Recording ----
 CREATE TABLE review_queue (row_key int, resembles int, similarity float8, noticed_at timestamptz, noticed_by name, in_table regclass, decision text DEFAULT 'open', UNIQUE (row_key, resembles));
 SELECT neardup_guard('proposals', 'sig', 0.3, 'log', name => 'told');
-SELECT neardup_guard('proposals', 'sig', 0.3, 'log', record_in => 'proposals', name => 'told');
-SELECT neardup_guard('proposals', 'sig', 0.3, 'log', record_in => 'review_queue', name => 'told');
+SELECT neardup_guard('proposals', 'sig', 0.3, 'log', log_table => 'proposals', name => 'told');
+SELECT neardup_guard('proposals', 'sig', 0.3, 'log', log_table => 'review_queue', name => 'told');
 SELECT rule FROM neardup_guards;
 INSERT INTO proposals VALUES (400, 'u', words(1) || ' ' || words(40));
 INSERT INTO proposals VALUES (401, 'v', words(1));
@@ -485,12 +486,12 @@ SELECT row_key, resembles FROM review_queue ORDER BY 1;
 -- With another table, another condition and skipped verdicts.
 CREATE TABLE verdicts (a int, b int, same boolean);
 INSERT INTO verdicts SELECT 403, id, false FROM proposals WHERE id <> 402;
-SELECT neardup_guard('proposals', name => 'told', unless => 'verdicts');
+SELECT neardup_guard('proposals', name => 'told', verdicts => 'verdicts');
 INSERT INTO proposals VALUES (403, 'u', words(1));
 SELECT row_key, resembles FROM review_queue WHERE row_key = 403;
 -- What a guard is to let in is no violation.
 SELECT neardup_guard_violations('proposals');
-SELECT neardup_guard('proposals', name => 'told', action => 'warn', record_in => '');
+SELECT neardup_guard('proposals', name => 'told', action => 'warn', log_table => '');
 SELECT neardup_guard_violations('proposals');
 SELECT neardup_guard('proposals', name => 'told', action => 'reject');
 SELECT count(*) > 0 AS violations FROM neardup_guard_violations('proposals');
@@ -501,7 +502,7 @@ DROP TABLE verdicts, review_queue;
 -- ---- Keys in a log ----
 CREATE TABLE prints (a int, b text, f simhash, h bigint, v bit(64), PRIMARY KEY (a, b));
 CREATE TABLE prints_log (row_key text, resembles char(12), similarity numeric(4, 3));
-SELECT neardup_guard('prints', 'f', 0.9, 'warn', name => 'f'), neardup_guard('prints', 'h', 0.9, 'warn', name => 'h'), neardup_guard('prints', 'v', 0.9, 'log', record_in => 'prints_log', name => 'v');
+SELECT neardup_guard('prints', 'f', 0.9, 'warn', name => 'f'), neardup_guard('prints', 'h', 0.9, 'warn', name => 'h'), neardup_guard('prints', 'v', 0.9, 'log', log_table => 'prints_log', name => 'v');
 INSERT INTO prints SELECT 1, 'x', to_simhash(words(1)), 0, 0::bit(64);
 INSERT INTO prints SELECT 2, 'y, z', to_simhash(words(1, 2)), 5, 3::bit(64);
 INSERT INTO prints SELECT 3, '', to_simhash(words(2, 2)), -1, (-1)::bit(64);
@@ -526,7 +527,7 @@ DROP TRIGGER sets ON prints_log;
 DROP FUNCTION set_by_log;
 -- Other sessions would have no such log.
 CREATE TEMP TABLE own_log (LIKE prints_log);
-SELECT neardup_guard('prints', name => 'v', record_in => 'own_log');
+SELECT neardup_guard('prints', name => 'v', log_table => 'own_log');
 DROP TABLE prints, prints_log, own_log;
 -- The numbers of rows are no hashes, but a hash can be the key.
 CREATE TABLE numbered (tenant int, id bigint, h bigint, PRIMARY KEY (tenant, id));
@@ -549,7 +550,7 @@ DROP TABLE numbered;
 -- A log whose own guard writes back.
 CREATE TABLE notes (id serial PRIMARY KEY, row_key text, resembles text, body text, sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED);
 CREATE TABLE notes_log (row_key int, resembles int, sig minhash DEFAULT to_minhash('a log'));
-SELECT neardup_guard('notes', 'sig', 0.9, 'log', record_in => 'notes_log'), neardup_guard('notes_log', 'sig', 0.9, 'log', record_in => 'notes');
+SELECT neardup_guard('notes', 'sig', 0.9, 'log', log_table => 'notes_log'), neardup_guard('notes_log', 'sig', 0.9, 'log', log_table => 'notes');
 INSERT INTO notes (body) VALUES (words(1)), (words(1, 1));
 SELECT row_key, resembles FROM notes_log ORDER BY 1;
 SELECT id, row_key IS NULL AS own FROM notes ORDER BY 1;

@@ -209,7 +209,7 @@ CREATE TABLE letters (id int PRIMARY KEY, owner name DEFAULT current_user, title
 	sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED);
 CREATE TABLE letters_log (row_key int, resembles int, noticed_by text);
 CREATE TABLE letters_judged (a int, b int, same boolean);
-SELECT neardup_guard('letters', 'sig', 0.9, 'log', record_in => 'letters_log', name => 'noted');
+SELECT neardup_guard('letters', 'sig', 0.9, 'log', log_table => 'letters_log', name => 'noted');
 INSERT INTO letters VALUES (1, DEFAULT, 'first', words(1));
 GRANT INSERT ON letters TO regress_neardup_clerk;
 \c - regress_neardup_clerk
@@ -230,7 +230,7 @@ INSERT INTO letters VALUES (3, DEFAULT, 'third', words(1, 3));
 SELECT neardup_guard('letters', name => 'noted', action => 'none');
 SELECT neardup_guard('letters', 'sig', 0.9);
 \c - regress_neardup_owner
-SELECT neardup_guard('letters', name => 'noted', action => 'reject', record_in => '', show => 'title, body');
+SELECT neardup_guard('letters', name => 'noted', action => 'reject', log_table => '', show => 'title, body');
 CREATE FUNCTION try_rights(id int) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE detail text; hint text;
 BEGIN
@@ -293,7 +293,7 @@ SELECT try_rights(3);
 ALTER TABLE letters NO FORCE ROW LEVEL SECURITY;
 ALTER TABLE letters DISABLE ROW LEVEL SECURITY;
 -- Verdicts are read as the clerk.
-SELECT neardup_guard('letters', name => 'noted', unless => 'letters_judged', show => '');
+SELECT neardup_guard('letters', name => 'noted', verdicts => 'letters_judged', show => '');
 \c - regress_neardup_clerk
 SELECT try_rights(3);
 \c - regress_neardup_owner
@@ -308,7 +308,7 @@ CREATE TABLE older (id int PRIMARY KEY, sig minhash);
 CREATE INDEX ON older USING neardup (sig);
 INSERT INTO older SELECT 77, sig FROM letters WHERE id = 1;
 DELETE FROM letters;
-SELECT neardup_guard('letters', name => 'noted', unless => '', against => 'older');
+SELECT neardup_guard('letters', name => 'noted', verdicts => '', against => 'older');
 \c - regress_neardup_clerk
 SELECT try_rights(5);
 \c - :admin
@@ -388,9 +388,9 @@ SELECT try('signature=sig', 'threshold=0.9', 'condition=id > 0 OR true');
 SELECT try('signature=(NULL::public.minhash)', 'threshold=0.9');
 SELECT try('signature=public.to_minhash(body || NULL)', 'threshold=0.9');
 SELECT try('signature=sig', 'threshold=0.9', 'action=log');
-SELECT try('signature=sig', 'threshold=0.9', 'action=log', 'record_in=nowhere');
-SELECT try('signature=sig', 'threshold=0.9', 'action=log', 'record_in=t');
-SELECT try('signature=sig', 'threshold=0.9', 'action=log', 'record_in=a.b.c.d');
+SELECT try('signature=sig', 'threshold=0.9', 'action=log', 'log_table=nowhere');
+SELECT try('signature=sig', 'threshold=0.9', 'action=log', 'log_table=t');
+SELECT try('signature=sig', 'threshold=0.9', 'action=log', 'log_table=a.b.c.d');
 SELECT try('signature=sig', 'threshold=0.9', 'unless=,');
 SELECT try('signature=sig', 'threshold=0.9', 'unless=id');
 SELECT try('signature=sig', 'threshold=0.9', 'show=body,');
@@ -405,7 +405,8 @@ SELECT neardup_guard('t', 'sig');
 SELECT neardup_guard('t', 'sig', 1.5);
 SELECT neardup_guard('t', 'sig', 'NaN');
 SELECT neardup_guard('t', 'sig', 0.9, 'refuse');
-SELECT neardup_guard('t', 'sig', 0.9, record_in => 'title');
+SELECT neardup_guard('t', 'sig', 0.9, log_table => 'title');
+SELECT neardup_guard('t', 'sig', 0.9, 'log', group_column => 'title');
 SELECT neardup_guard('t', 'sig', action => 'none');
 SELECT neardup_guard('t', name => 't_sig_rejekt', action => 'none');
 SELECT neardup_guard('t', 'sig', 0.9, name => '');

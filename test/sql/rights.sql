@@ -203,7 +203,7 @@ ALTER TABLE desk.judged ENABLE ROW LEVEL SECURITY;
 CREATE POLICY asked ON desk.judged USING (desk.told('judged') IS NOT NULL);
 INSERT INTO desk.judged VALUES (1, 2, true);
 CREATE CONSTRAINT TRIGGER logged AFTER INSERT ON desk.letters FOR EACH ROW EXECUTE FUNCTION near.neardup_guard_row('signature=desk.signed(body)', 'threshold=0.9',
-	'action=log', 'record_in=desk.queue', 'unless=desk.judged', 'condition=desk.told(''looked at '' || id) IS NOT NULL');
+	'action=log', 'log_table=desk.queue', 'verdicts=desk.judged', 'condition=desk.told(''looked at '' || id) IS NOT NULL');
 INSERT INTO desk.letters VALUES (1, 1, near.words(1));
 GRANT INSERT ON desk.letters, desk.queue TO regress_neardup_writer;
 GRANT SELECT ON desk.judged TO regress_neardup_writer;
@@ -273,19 +273,19 @@ BEGIN
 	CALL desk.guarded_by(maker, 'AFTER INSERT', 'signature=f', 'threshold=0.9', 'action=reject');
 	CALL desk.guarded_by(maker, 'AFTER INSERT', 'signature=f', 'threshold=0.001', 'action=warn');
 	CALL desk.guarded_by(maker, 'BEFORE INSERT', 'signature=f', 'threshold=0.9', 'action=skip');
-	CALL desk.guarded_by(maker, 'BEFORE INSERT', 'signature=f', 'threshold=0.9', 'action=group', 'record_in=same_as');
-	CALL desk.guarded_by(maker, 'AFTER INSERT', 'signature=f', 'threshold=0.9', 'action=log', 'record_in=den.queue');
+	CALL desk.guarded_by(maker, 'BEFORE INSERT', 'signature=f', 'threshold=0.9', 'action=group', 'group_column=same_as');
+	CALL desk.guarded_by(maker, 'AFTER INSERT', 'signature=f', 'threshold=0.9', 'action=log', 'log_table=den.queue');
 	CALL desk.guarded_by(maker, 'AFTER INSERT', 'signature=f', 'threshold=0.9', 'action=warn', 'condition=den.leak(id, note)');
 	CALL desk.guarded_by(maker, 'AFTER INSERT', 'signature=f', 'threshold=0.9', 'within=note');
 	CALL desk.guarded_by(maker, 'AFTER INSERT', 'signature=f', 'threshold=0.9', 'within=sent 10 days');
-	CALL desk.guarded_by(maker, 'AFTER INSERT', 'signature=f', 'threshold=0.98', 'unless=den.judged');
+	CALL desk.guarded_by(maker, 'AFTER INSERT', 'signature=f', 'threshold=0.98', 'verdicts=den.judged');
 	CALL desk.guarded_by(maker, 'AFTER INSERT', 'signature=f', 'threshold=0.9', 'show=note');
 	CALL desk.guarded_by(maker, 'AFTER INSERT', 'signature=words', 'threshold=0.5', 'measure=contained');
 	CALL desk.guarded_by(maker, 'AFTER INSERT', 'signature=(f::bigint)', 'threshold=0.9', 'action=reject', 'measure=similarity');
 	CALL desk.guarded_by(maker, 'AFTER INSERT', 'signature=f', 'threshold=0.9', 'against=den.mine');
 	CALL desk.guarded_by(maker, 'AFTER INSERT', 'signature=f', 'threshold=0.9', 'against=desk.closed');
-	CALL desk.guarded_by(maker, 'AFTER INSERT', 'signature=f', 'threshold=0.9', 'action=log', 'record_in=desk.secret');
-	CALL desk.guarded_by(maker, 'AFTER INSERT', 'signature=f', 'threshold=0.9', 'unless=desk.judged');
+	CALL desk.guarded_by(maker, 'AFTER INSERT', 'signature=f', 'threshold=0.9', 'action=log', 'log_table=desk.secret');
+	CALL desk.guarded_by(maker, 'AFTER INSERT', 'signature=f', 'threshold=0.9', 'verdicts=desk.judged');
 END $$;
 \set VERBOSITY terse
 \echo -- the owner makes the guard, and a writer with INSERT
@@ -387,7 +387,7 @@ SET ROLE regress_neardup_owner;
 CREATE VIEW desk.judged AS SELECT 1 AS a, 2 AS b, false AS same WHERE desk.taken(1);
 RESET ROLE;
 ALTER TABLE desk.letters OWNER TO CURRENT_USER;
-CREATE TRIGGER guard AFTER INSERT ON desk.letters FOR EACH ROW EXECUTE FUNCTION near.neardup_guard_row('signature=sig', 'threshold=0.9', 'unless=desk.judged');
+CREATE TRIGGER guard AFTER INSERT ON desk.letters FOR EACH ROW EXECUTE FUNCTION near.neardup_guard_row('signature=sig', 'threshold=0.9', 'verdicts=desk.judged');
 INSERT INTO desk.letters VALUES (2, near.to_minhash(near.words(2)));
 ALTER TABLE desk.letters DISABLE TRIGGER guard;
 INSERT INTO desk.letters VALUES (3, near.to_minhash(near.words(1)));

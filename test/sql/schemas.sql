@@ -45,7 +45,7 @@ CREATE TABLE desk.queue (row_key int, resembles int, similarity numeric(4, 3), n
 GRANT USAGE ON SCHEMA desk TO regress_neardup_writer;
 GRANT INSERT ON desk.queue TO regress_neardup_writer;
 CREATE CONSTRAINT TRIGGER queued AFTER INSERT ON closed.letters FOR EACH ROW
-	EXECUTE FUNCTION "Near Dup".neardup_guard_row('signature=sig', 'threshold=0.9', 'action=log', 'record_in=desk.queue');
+	EXECUTE FUNCTION "Near Dup".neardup_guard_row('signature=sig', 'threshold=0.9', 'action=log', 'log_table=desk.queue');
 RESET ROLE;
 CREATE VIEW public.mail AS SELECT id, body FROM closed.letters;
 ALTER VIEW public.mail OWNER TO regress_neardup_keeper;

@@ -49,7 +49,7 @@ $node->safe_psql(
 	CREATE TRIGGER number_placement BEFORE INSERT OR UPDATE ON listings FOR EACH ROW EXECUTE FUNCTION number_placement();
 });
 is( $node->safe_psql('postgres',
-		q{SELECT neardup_guard('listings', 'sig', 0.8, 'group', record_in => 'same_as')}),
+		q{SELECT neardup_guard('listings', 'sig', 0.8, 'group', group_column => 'same_as')}),
 	'listings_sig_group', 'neardup_guard() makes the triggers');
 
 my $script = $node->basedir . '/groups.sql';
@@ -160,7 +160,7 @@ BEGIN;
 COMMIT;
 COMMANDS
 $node->safe_psql('postgres',
-	q{SELECT neardup_guard('listings', unless => 'verdicts', name => 'listings_sig_group')});
+	q{SELECT neardup_guard('listings', verdicts => 'verdicts', name => 'listings_sig_group')});
 run_clients(\@rounds, "$script\@3", "$judging\@1");
 met_no_error();
 is( $node->safe_psql(
@@ -175,7 +175,7 @@ $node->safe_psql(
 	'postgres', q{
 	CREATE TABLE goods (LIKE listings INCLUDING DEFAULTS INCLUDING IDENTITY INCLUDING GENERATED, PRIMARY KEY (id));
 	CREATE TRIGGER number_placement BEFORE INSERT OR UPDATE ON goods FOR EACH ROW EXECUTE FUNCTION number_placement();
-	SELECT neardup_guard('goods', 'sig', 0.8, 'group', within => 'tenant', record_in => 'same_as');
+	SELECT neardup_guard('goods', 'sig', 0.8, 'group', within => 'tenant', group_column => 'same_as');
 	CREATE TABLE failed (command text);
 	CREATE FUNCTION change_goods(tenants int[], what int, seed int) RETURNS void LANGUAGE plpgsql AS $$
 	DECLARE
@@ -241,8 +241,8 @@ $node->safe_psql(
 	CREATE TABLE days_1 PARTITION OF days FOR VALUES IN (1, 2);
 	CREATE TABLE days_2 PARTITION OF days FOR VALUES IN (3);
 	CREATE TABLE days_3 PARTITION OF days DEFAULT;
-	SELECT neardup_guard('shops', 'sig', 0.8, 'group', within => 'tenant', record_in => 'same_as', unless => 'verdicts'),
-		neardup_guard('days', 'sig', 0.8, 'group', record_in => 'same_as', unless => 'verdicts');
+	SELECT neardup_guard('shops', 'sig', 0.8, 'group', within => 'tenant', group_column => 'same_as', verdicts => 'verdicts'),
+		neardup_guard('days', 'sig', 0.8, 'group', group_column => 'same_as', verdicts => 'verdicts');
 	CREATE SEQUENCE ids;
 	CREATE FUNCTION recent(age int) RETURNS bigint LANGUAGE sql AS 'SELECT last_value - age FROM ids';
 	CREATE FUNCTION judge(shop regclass, x bigint, y bigint, verdict boolean) RETURNS void LANGUAGE plpgsql AS $$

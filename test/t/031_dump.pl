@@ -25,7 +25,7 @@ my $setup = q{
 		EXCLUDE USING neardup (near(sig, 0.9) WITH &&));
 	CREATE TABLE review (row_key int, resembles int);
 	CREATE CONSTRAINT TRIGGER told AFTER INSERT OR UPDATE ON guarded DEFERRABLE INITIALLY DEFERRED
-		FOR EACH ROW EXECUTE FUNCTION neardup_guard_row('signature=finger', 'threshold=0.7', 'action=log', 'record_in=public.review', 'condition=id > 0');
+		FOR EACH ROW EXECUTE FUNCTION neardup_guard_row('signature=finger', 'threshold=0.7', 'action=log', 'log_table=public.review', 'condition=id > 0');
 	CREATE INDEX ON guarded USING neardup (sig);
 	CREATE INDEX ON guarded USING neardup (finger) WHERE id > 0;
 	CREATE INDEX ON guarded USING neardup (to_minhash(body, 64, 8));
@@ -35,7 +35,7 @@ my $setup = q{
 	CREATE INDEX ON parts USING neardup (sig);
 	CREATE TABLE verdicts (a int, b int, same boolean);
 	SELECT neardup_guard('parts', 'sig', 0.9, name => 'refused');
-	SELECT neardup_guard('guarded', 'to_simhash(body)', 0.99, 'skip', condition => 'id > 1000', unless => 'verdicts', name => 'skipped');
+	SELECT neardup_guard('guarded', 'to_simhash(body)', 0.99, 'skip', condition => 'id > 1000', verdicts => 'verdicts', name => 'skipped');
 	CREATE VIEW similar_to_1 AS SELECT g.id FROM guarded g, guarded o WHERE o.id = 1 AND is_similar(g.sig, o.sig, 0.1);
 	CREATE MATERIALIZED VIEW pairs AS SELECT * FROM neardup_pairs('SELECT id, sig FROM public.guarded', 0.1);
 	CREATE TABLE balls AS SELECT id, near(sig, 0.8) AS ball FROM guarded;

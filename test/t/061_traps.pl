@@ -189,8 +189,8 @@ FROM pg_opclass c JOIN public.members ON objid = c.oid JOIN pg_am a ON a.oid = o
 END
 # What needs arguments of its own.
 my %options = (
-	reject => ", condition => 'id OPERATOR(pg_catalog.<>) 7', against => 'public.archive'", warn => ", show => 'body', unless => 'public.judged'", skip => '',
-	log => ", record_in => 'public.log_log'", group => ", record_in => 'of_group'");
+	reject => ", condition => 'id OPERATOR(pg_catalog.<>) 7', against => 'public.archive'", warn => ", show => 'body', verdicts => 'public.judged'", skip => '',
+	log => ", log_table => 'public.log_log'", group => ", group_column => 'of_group'");
 my @own = (
 	"SELECT ext.hex_to_bigint('0xff'::text), ext.hex_to_bit('0xff'::text), ext.unsigned_to_bigint(18446744073709551615::numeric)",
 	"SELECT ext.sketch_resemblance('{1,2}'::bigint[], '{1,3}'::bigint[]), ext.permutation_sketch('{1,3}'::int[], '{{1,2,3},{3,2,1}}'::int[]), ext.lsh_probability(0.8::float8, 20, 5)",

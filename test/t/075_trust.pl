@@ -72,7 +72,7 @@ my %run = (
 	'undo' => [ 'undo', 'mark=dup', 'record=merged' ],
 	'sign' => [ 'sign', 'sig=other' ],
 	'lexicon' => [ 'lexicon', 'function=weighed' ]);
-my $group = q{SELECT neardup_guard('t', 'sig', 0.8, 'group', record_in => 'same_as')};
+my $group = q{SELECT neardup_guard('t', 'sig', 0.8, 'group', group_column => 'same_as')};
 
 # Whatever a superuser does with the table is refused, and runs nothing.
 sub all_refused
@@ -268,7 +268,7 @@ foreach my $script ('keep-one', 'undo')
 	is_not_taken("the record of $script");
 }
 sql('CREATE TABLE other.log (row_key int, resembles int); ALTER TABLE other.log OWNER TO owner');
-($ok, $out, $err) = sql_of('postgres', q{SELECT neardup_guard('t', 'sig', 0.8, 'log', record_in => 'other.log')});
+($ok, $out, $err) = sql_of('postgres', q{SELECT neardup_guard('t', 'sig', 0.8, 'log', log_table => 'other.log')});
 like($err, qr/code of "log"/, 'the log of a guard');
 
 # ---- An owner that changes between check and use ----------------------------------------------

@@ -19,13 +19,13 @@ $node->safe_psql(
 	INSERT INTO letters SELECT 770000 + i, string_agg(md5(i || ' ' || j), ' ') || ' hiddenword', 'hiddennote' || i FROM generate_series(1, 300) i, generate_series(1, 40) j GROUP BY i;
 	CREATE TABLE judged (a int, b int, same boolean, PRIMARY KEY (a, b));
 	INSERT INTO judged VALUES (770001, 9001, true);
-	SELECT neardup_guard('letters', 'sig', 0.8, unless => 'judged', show => 'note');
+	SELECT neardup_guard('letters', 'sig', 0.8, verdicts => 'judged', show => 'note');
 	CREATE FUNCTION letter(i int) RETURNS text LANGUAGE sql IMMUTABLE AS
 		$$ SELECT string_agg(md5(i || ' ' || j), ' ') || ' mine' FROM generate_series(1, 40) j $$;
 	CREATE TABLE logged (id int PRIMARY KEY, sig minhash);
 	INSERT INTO logged SELECT id, sig FROM letters;
 	CREATE TABLE queue (row_key int, resembles int, similarity float8);
-	SELECT neardup_guard('logged', 'sig', 0.8, 'log', record_in => 'queue', unless => 'judged');
+	SELECT neardup_guard('logged', 'sig', 0.8, 'log', log_table => 'queue', verdicts => 'judged');
 	GRANT INSERT ON letters, logged, queue TO writer;
 	GRANT SELECT ON judged TO writer;
 });

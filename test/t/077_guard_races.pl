@@ -42,7 +42,7 @@ $node->safe_psql(
 	CREATE TABLE log (row_key bigint, resembles bigint);
 	SELECT neardup_guard(t, 'h', 0.9) FROM unnest('{refused,parts}'::regclass[]) t;
 	SELECT neardup_guard('skipped', 'h', 0.9, 'skip'), neardup_guard('warned', 'h', 0.9, 'warn'),
-		neardup_guard('logged', 'h', 0.9, 'log', record_in => 'log'), neardup_guard('"within"', 'h', 0.9, within => 'tenant'),
+		neardup_guard('logged', 'h', 0.9, 'log', log_table => 'log'), neardup_guard('"within"', 'h', 0.9, within => 'tenant'),
 		neardup_guard('tenants', 'h', 0.9, within => 'tenant'), neardup_guard('"unless"', 'h', 0.9, unless => 'confirmed', condition => 'tag < 8');
 	CREATE INDEX ON left_side USING neardup (h);
 	CREATE INDEX ON right_side USING neardup (h);
@@ -216,7 +216,7 @@ $node->safe_psql(
 	CREATE TABLE hot_skipped (LIKE hot_refused INCLUDING ALL);
 	CREATE TABLE hot_grouped (LIKE hot_refused INCLUDING ALL);
 	SELECT neardup_guard('hot_refused', 'h', 0.9), neardup_guard('hot_skipped', 'h', 0.9, 'skip'),
-		neardup_guard('hot_grouped', 'h', 0.9, 'group', record_in => 'same_as');
+		neardup_guard('hot_grouped', 'h', 0.9, 'group', group_column => 'same_as');
 	CREATE SEQUENCE ended MINVALUE 0;
 	CREATE SEQUENCE wrong MINVALUE 0;
 	SELECT setval('ended', 0), setval('wrong', 0);
@@ -284,7 +284,7 @@ $node->safe_psql(
 	'postgres', q{
 	SELECT setval('ended', 0), setval('wrong', 0);
 	CREATE TABLE led (LIKE hot_grouped INCLUDING ALL);
-	SELECT neardup_guard('led', 'h', 0.9, 'group', record_in => 'same_as');
+	SELECT neardup_guard('led', 'h', 0.9, 'group', group_column => 'same_as');
 	INSERT INTO led (id, h) VALUES (1, hash_of(1, 0));
 	CREATE PROCEDURE update_member() LANGUAGE plpgsql AS $$
 	BEGIN

@@ -443,7 +443,7 @@ sub make_guard
 			. $rows->rows(1, $count) . ') r');
 	my $bound = sql("SELECT $alike FROM pool n, pool o WHERE n.id = " . (1 + int rand $count) . ' AND o.id = ' . (1 + int rand $count));
 	my $threshold = $bound ne '' && $bound > 0.1 && rand() < 0.6 ? $bound : pick(0.3, 0.5, 0.7, 0.9, 0.95, 1);
-	my %option = (within => $within, condition => $condition, unless => $unless, measure => $measure, against => $g->{against} ? 'archive' : '', record_in => $g->{kind} eq 'group' ? 'same_as' : '');
+	my %option = (within => $within, condition => $condition, unless => $unless, measure => $measure, against => $g->{against} ? 'archive' : '', group_column => $g->{kind} eq 'group' ? 'same_as' : '');
 	my @options = grep { $option{$_} ne '' } sort keys %option;
 	my $statement = $g->{kind} eq 'exclude' ? 'ALTER TABLE t ADD EXCLUDE USING neardup (' . ($within && 'tenant WITH =, ') . "near(v$as, $threshold) WITH &&)" . ($condition && ' WHERE (NOT draft)')
 		: $g->{kind} eq 'deferred' ? "CREATE CONSTRAINT TRIGGER late AFTER INSERT OR UPDATE ON t DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION neardup_guard_row('signature=v', 'threshold=$threshold'" . join('', map { ", '$_=$option{$_}'" } @options) . ')'

@@ -49,7 +49,7 @@ like($subscriber->safe_psql('postgres', 'SELECT neardup_check(index_name) FROM n
 # A guard that always fires reports what is replicated.
 $subscriber->safe_psql('postgres', q{
 	CREATE TABLE copies (row_key bigint, resembles bigint);
-	SELECT neardup_guard('ordinary', name => 'no_copies', action => 'log', record_in => 'copies');
+	SELECT neardup_guard('ordinary', name => 'no_copies', action => 'log', log_table => 'copies');
 	ALTER TABLE ordinary ENABLE ALWAYS TRIGGER no_copies});
 $publisher->safe_psql('postgres', 'INSERT INTO ordinary (id, body) SELECT 502, body FROM ordinary WHERE id = 4');
 $publisher->wait_for_catchup('texts');

@@ -227,7 +227,7 @@ check_group_is_kept(const GuardCheck *check)
 {
 	const GuardRule *rule = check->rule;
 	const GuardColumn *group = &check->place->group;
-	Oid verdicts = rule->unless.verdicts;
+	Oid verdicts = rule->verdicts;
 
 	if (guard_get(check->data->tg_trigslot, group).isnull ||
 		guard_is_kept(group, check->data->tg_trigslot, check->row))
@@ -239,7 +239,7 @@ check_group_is_kept(const GuardCheck *check)
 			 OidIsValid(verdicts) ?
 				 errhint("Write into table \"%s\" which rows are the same.",
 						 get_rel_name(verdicts)) :
-				 errhint("To say which rows belong together, name a table of verdicts in \"unless\".")));
+				 errhint("To say which rows belong together, name a table in \"verdicts\".")));
 }
 
 /* ---- Placing a row -------------------------------------------------------------------------- */
@@ -275,7 +275,7 @@ find_group(GuardCheck *check, Datum key)
 	Datum *groups;
 	GuardHit hit;
 
-	if (OidIsValid(check->rule->unless.verdicts))
+	if (OidIsValid(check->rule->verdicts))
 	{
 		check->barred = guard_find_judged(check, false, key, led, &check->bar);
 		if (guard_find_judged(check, true, key, led, &groups) > 0)
@@ -451,7 +451,7 @@ guard_follow_row(GuardCheck *check)
 	 */
 	if (new != NULL && moved &&guard_leads(place, new))
 		guard_hand_on(check, key_of(check, new), guard_command_of(new));
-	if (!OidIsValid(check->rule->unless.verdicts) || !moved)
+	if (!OidIsValid(check->rule->verdicts) || !moved)
 		return;
 	if (new != NULL)
 		follow_judged(check, true, new);

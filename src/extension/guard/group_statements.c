@@ -335,7 +335,7 @@ guard_hand_on(GuardCheck *check, Datum key, CommandId since)
 
 	if (list.any_null || !any_has_members(check, &list, since))
 		return;
-	guard_check_right(rule, table, get_attnum(table, rule->group), ACL_UPDATE, OPTION_RECORD_IN);
+	guard_check_right(rule, table, get_attnum(table, rule->group), ACL_UPDATE, OPTION_GROUP_COLUMN);
 	since = GetCurrentCommandId(true);
 	SPI_connect();
 	guard_place_again(rule, guard_plan(&rule->hand_on, hand_on, rule, NULL, &list), &list, &key);
@@ -398,7 +398,7 @@ guard_find_judged(GuardCheck *check, bool same, Datum key, Datum led, Datum **gr
 	MemoryContext context = CurrentMemoryContext;
 	int count = 0;
 
-	guard_check_right(rule, rule->unless.verdicts, InvalidAttrNumber, ACL_SELECT, OPTION_UNLESS);
+	guard_check_right(rule, rule->verdicts, InvalidAttrNumber, ACL_SELECT, OPTION_VERDICTS);
 	if (list.any_null)
 		return 0;
 	SPI_connect();
@@ -466,7 +466,7 @@ guard_followers(GuardCheck *check, bool got, TupleTableSlot *row)
 void
 guard_follow_judged(GuardRule *rule, const GuardParameters *list)
 {
-	guard_check_right(rule, rule->unless.verdicts, InvalidAttrNumber, ACL_SELECT, OPTION_UNLESS);
+	guard_check_right(rule, rule->verdicts, InvalidAttrNumber, ACL_SELECT, OPTION_VERDICTS);
 	SPI_connect();
 	(void) guard_run(guard_plan(&rule->follow, follow, rule, NULL, list), list, SPI_OK_UPDATE,
 					 true);

@@ -60,7 +60,7 @@ argument_text(FunctionCallInfo call, int argument)
 static void
 check_table(const Guard *guard, GuardOption option, Oid table)
 {
-	require_trust(table, option == OPTION_RECORD_IN);
+	require_trust(table, option == OPTION_LOG_TABLE);
 	if (get_rel_persistence(table) == RELPERSISTENCE_TEMP &&
 		get_rel_persistence(guard->table) != RELPERSISTENCE_TEMP)
 		refuse_option(option, psprintf("\"%s\" is a temporary table.", get_rel_name(table)),
@@ -128,21 +128,10 @@ qualify_expression(Guard *guard, GuardOption option, bool condition)
 static void
 qualify(Guard *guard)
 {
-	GuardUnless unless = guard_unless(&guard->options, guard->table, NULL);
-	const char *verdicts = "";
-
 	qualify_table(guard, OPTION_AGAINST);
+	qualify_table(guard, OPTION_VERDICTS);
 	if (guard->action == ACTION_LOG)
-		qualify_table(guard, OPTION_RECORD_IN);
-	if (OidIsValid(unless.verdicts))
-	{
-		check_table(guard, OPTION_UNLESS, unless.verdicts);
-		verdicts = guard_qualified(unless.verdicts);
-	}
-	if (guard->options.value[OPTION_UNLESS] != NULL)
-		guard->options.value[OPTION_UNLESS] =
-			psprintf("%s%s%s", unless.column != NULL ? quote_identifier(unless.column) : "",
-					 unless.column != NULL && *verdicts != '\0' ? ", " : "", verdicts);
+		qualify_table(guard, OPTION_LOG_TABLE);
 	qualify_expression(guard, OPTION_CONDITION, true);
 	qualify_expression(guard, OPTION_SIGNATURE, false);
 }
@@ -303,8 +292,8 @@ create_lock_trigger(const Guard *guard, const GuardRule *rule)
 		add_column(&columns, rule->group);
 		for (int i = 0; i < rule->withins; i++)
 			add_column(&columns, rule->within[i].name);
-		if (rule->unless.column != NULL)
-			add_column(&columns, rule->unless.column);
+		if (rule->unless != NULL)
+			add_column(&columns, rule->unless);
 	}
 	foreach (cell, columns)
 		appendStringInfo(&events, "%s %s", cell == list_head(columns) ? " OF" : ",",
@@ -487,25 +476,34 @@ read_guard(FunctionCallInfo call)
 	return guard;
 }
 
+/* Refuses an option that is given for another action than its own. */
+static void
+refuse_without(const Guard *guard, const GuardOptions *given, GuardOption option,
+			   GuardAction action, const char *hint)
+{
+	const char *value = given->value[option];
+
+	if (value != NULL && *value != '\0' && guard->action != action)
+		refuse_option(option, psprintf("It is '%s'.", value), hint);
+}
+
 /* Makes a guard, or changes the one of that name. */
 static void
 make_guard(Guard *guard)
 {
-	const char *records;
+	GuardOptions given;
 
 	/* The lock that CREATE TRIGGER takes. */
 	LockRelationOid(guard->table, ShareRowExclusiveLock);
 	require_trust(guard->table, true);
-	records = guard->options.value[OPTION_RECORD_IN];
+	given = guard->options;
 	keep_options(guard);
 	if (!guard->exists && guard->options.value[OPTION_SIGNATURE] == NULL)
 		refuse_option(OPTION_SIGNATURE, psprintf("There is no guard \"%s\" yet.", guard->name),
 					  "Name a column of signatures, or the guard to change: the view neardup_guards names all guards.");
 	guard->action = guard_action(&guard->options);
-	if (records != NULL && *records != '\0' && guard->action != ACTION_LOG &&
-		guard->action != ACTION_GROUP)
-		refuse_option(OPTION_RECORD_IN, psprintf("It is '%s'.", records),
-					  "Use it with action 'log' or 'group'.");
+	refuse_without(guard, &given, OPTION_LOG_TABLE, ACTION_LOG, "Use it with action 'log'.");
+	refuse_without(guard, &given, OPTION_GROUP_COLUMN, ACTION_GROUP, "Use it with action 'group'.");
 	qualify(guard);
 	(void) guard_threshold(&guard->options);
 	drop_triggers(guard, false);

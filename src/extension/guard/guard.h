@@ -33,8 +33,10 @@ typedef enum GuardOption
 	OPTION_CONDITION,
 	OPTION_AGAINST,
 	OPTION_MEASURE,
-	OPTION_RECORD_IN,
-	OPTION_UNLESS,
+	OPTION_LOG_TABLE,
+	OPTION_GROUP_COLUMN,
+	OPTION_UNLESS, /* options from here on do not decide on groups */
+	OPTION_VERDICTS,
 	OPTION_SHOW,
 	OPTIONS
 } GuardOption;
@@ -63,13 +65,6 @@ typedef struct GuardWithin
 	Interval *span; /* how far apart rows may lie in the column; NULL: rows must be equal */
 } GuardWithin;
 
-/* What the option unless names. */
-typedef struct GuardUnless
-{
-	const char *column; /* a boolean column, or NULL */
-	Oid verdicts;       /* a table, or InvalidOid */
-} GuardUnless;
-
 typedef struct GuardRule GuardRule;
 
 extern const char *const guard_option_names[OPTIONS];
@@ -83,7 +78,6 @@ extern bool guard_is_expression(const char *signature);
 extern List *guard_names(const GuardOptions *options, GuardOption option);
 extern GuardWithin *guard_within(const GuardOptions *options, int *count);
 extern Oid guard_option_table(GuardOption option, const char *name, const GuardRule *rule);
-extern GuardUnless guard_unless(const GuardOptions *options, Oid table, const GuardRule *rule);
 extern AttrNumber guard_named_column(Oid table, const char *name);
 extern Node *guard_parse(Relation table, const char *text, bool condition);
 extern _Noreturn void refuse_option(GuardOption option, const char *detail, const char *hint);
@@ -148,11 +142,12 @@ struct GuardRule
 	const char *signature; /* a column, or an expression */
 	int withins;
 	GuardWithin *within;
-	GuardUnless unless;
-	Oid log;           /* a table, or InvalidOid */
-	const char *group; /* the column of groups, or NULL */
-	List *show;        /* names of columns */
-	GuardSide side[2]; /* the guarded table, and the other one, which may be InvalidOid */
+	const char *unless; /* a boolean column, or NULL */
+	Oid verdicts;       /* a table, or InvalidOid */
+	Oid log;            /* a table, or InvalidOid */
+	const char *group;  /* the column of groups, or NULL */
+	List *show;         /* names of columns */
+	GuardSide side[2];  /* the guarded table, and the other one, which may be InvalidOid */
 	HTAB *place;
 	SPIPlanPtr hand_on; /* places the members of a group again; NULL: not yet prepared */
 	SPIPlanPtr bound;   /* finds the groups of rows that are judged; or NULL */

@@ -20,9 +20,10 @@
 #include "utils/lsyscache.h"
 #include "utils/varlena.h"
 
-const char *const guard_option_names[OPTIONS] = {"signature", "threshold", "action",  "within",
-												 "condition", "against",   "measure", "record_in",
-												 "unless",    "show"};
+const char *const guard_option_names[OPTIONS] = {"signature", "threshold", "action",
+												 "within",    "condition", "against",
+												 "measure",   "log_table", "group_column",
+												 "unless",    "verdicts",  "show"};
 
 /* Raises an error for an option. */
 void
@@ -259,35 +260,8 @@ guard_option_table(GuardOption option, const char *name, const GuardRule *rule)
 				 errmsg("table \"%s\" of argument \"%s\" does not exist", name,
 						guard_option_names[option]),
 				 rule != NULL ? errdetail("Guard \"%s\" names it.", rule->name) : 0,
-				 option == OPTION_UNLESS ?
-					 errhint("Create it, or name a boolean column or another table with neardup_guard().") :
-					 errhint("Create it, or name another table with neardup_guard().")));
+				 errhint("Create it, or name another table with neardup_guard().")));
 	return table;
-}
-
-/* Reads the option unless: a boolean column of a table, a table of verdicts, or both. */
-GuardUnless
-guard_unless(const GuardOptions *options, Oid table, const GuardRule *rule)
-{
-	GuardUnless unless = {NULL, InvalidOid};
-	ListCell *cell;
-
-	foreach (cell, items_of(options->value[OPTION_UNLESS]))
-	{
-		AttrNumber column = guard_named_column(table, lfirst(cell));
-
-		if (column > 0 && get_atttype(table, column) == BOOLOID)
-			unless.column = get_attname(table, column, false);
-		else if (column > 0 && !OidIsValid(find_named_table(lfirst(cell), rule)))
-			refuse_option(OPTION_UNLESS,
-						  psprintf("Column \"%s\" is of type %s.",
-								   get_attname(table, column, false),
-								   format_type_be(get_atttype(table, column))),
-						  "Name a boolean column of the guarded table, or a table of verdicts.");
-		else
-			unless.verdicts = guard_option_table(OPTION_UNLESS, lfirst(cell), rule);
-	}
-	return unless;
 }
 
 /* Returns the parse tree of one expression; raises an error if the text is another thing. */

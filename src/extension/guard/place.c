@@ -519,17 +519,17 @@ find_all(const GuardRule *rule, GuardPlace *place, Relation table)
 	if (rule->group != NULL)
 	{
 		place->group = guard_column(RelationGetDescr(table),
-									column_number(rule, OPTION_RECORD_IN, table, rule->group));
+									column_number(rule, OPTION_GROUP_COLUMN, table, rule->group));
 		place->group_key =
 			guard_column(RelationGetDescr(table),
-						 column_number(rule, OPTION_RECORD_IN, table, rule->side[0].name));
+						 column_number(rule, OPTION_GROUP_COLUMN, table, rule->side[0].name));
 		place->leads = (List *) guard_parse(table, guard_leader_condition(rule), true);
 	}
 	find_withins(rule, place, table);
 	check_types(rule, place);
 	AtEOXact_GUC(false, settings);
-	if (rule->unless.column != NULL)
-		place->unless = get_attnum(RelationGetRelid(table), rule->unless.column);
+	if (rule->unless != NULL)
+		place->unless = get_attnum(RelationGetRelid(table), rule->unless);
 	if (place->unless > 0 && get_atttype(RelationGetRelid(table), place->unless) != BOOLOID)
 		place->unless = InvalidAttrNumber;
 	find_generated(rule, place, table);

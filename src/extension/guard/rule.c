@@ -8,6 +8,7 @@
 #include "catalog/objectaddress.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_trigger.h"
+#include "catalog/pg_type.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/hsearch.h"
@@ -104,7 +105,7 @@ watch(Oid relation)
 static void
 find_group_column(GuardRule *rule)
 {
-	List *names = guard_names(&rule->options, OPTION_RECORD_IN);
+	List *names = guard_names(&rule->options, OPTION_GROUP_COLUMN);
 	Oid table = rule->side[0].table;
 	AttrNumber column[2];
 	Oid type[2];
@@ -115,9 +116,10 @@ find_group_column(GuardRule *rule)
 	column[0] = get_attnum(table, rule->group);
 	column[1] = get_attnum(table, rule->side[0].name);
 	if (column[0] <= 0 || column[0] == column[1])
-		refuse_option(OPTION_RECORD_IN,
-					  names == NIL ? NULL :
-									 psprintf("It is '%s'.", rule->options.value[OPTION_RECORD_IN]),
+		refuse_option(OPTION_GROUP_COLUMN,
+					  names == NIL ?
+						  NULL :
+						  psprintf("It is '%s'.", rule->options.value[OPTION_GROUP_COLUMN]),
 					  "Name a column of the type of the primary key for action 'group'.");
 	for (int i = 0; i < 2; i++)
 		get_atttypetypmodcoll(table, column[i], &type[i], &modifier[i], &collation[i]);
@@ -131,32 +133,53 @@ find_group_column(GuardRule *rule)
 				 errhint("Give both columns the same type and collation.")));
 }
 
+/* Finds the boolean column of the option unless. */
+static void
+find_unless(GuardRule *rule)
+{
+	const char *value = rule->options.value[OPTION_UNLESS];
+	Oid table = rule->side[0].table;
+	AttrNumber column = value == NULL ? 0 : guard_named_column(table, value);
+
+	if (column > 0 && get_atttype(table, column) == BOOLOID)
+		rule->unless = get_attname(table, column, false);
+	else if (value != NULL)
+		refuse_option(OPTION_UNLESS,
+					  column <= 0 ? psprintf("There is no column \"%s\".", value) :
+									psprintf("Column \"%s\" is of type %s.", value,
+											 format_type_be(get_atttype(table, column))),
+					  "Name a boolean column of the guarded table.");
+}
+
 /* Finds the tables and columns that the options name. */
 static void
 find_tables(GuardRule *rule)
 {
 	const char *against = rule->options.value[OPTION_AGAINST];
-	const char *log = rule->options.value[OPTION_RECORD_IN];
+	const char *log = rule->options.value[OPTION_LOG_TABLE];
+	const char *verdicts = rule->options.value[OPTION_VERDICTS];
 	ListCell *cell;
 
 	if (rule->action == ACTION_GROUP && against != NULL)
 		refuse_option(OPTION_AGAINST, NULL, "Groups consist of rows of one table.");
-	rule->unless = guard_unless(&rule->options, rule->side[0].table, rule);
+	find_unless(rule);
+	if (verdicts != NULL)
+		rule->verdicts = guard_option_table(OPTION_VERDICTS, verdicts, rule);
 	if (against != NULL)
 		rule->side[1].table = guard_option_table(OPTION_AGAINST, against, rule);
 	for (int i = 0; i < 2 && OidIsValid(rule->side[i].table); i++)
 		guard_find_key(rule, &rule->side[i],
-					   rule->action == ACTION_GROUP || OidIsValid(rule->unless.verdicts));
+					   rule->action == ACTION_GROUP || OidIsValid(rule->verdicts));
 	if (rule->action == ACTION_LOG && log == NULL)
-		refuse_option(OPTION_RECORD_IN, NULL,
+		refuse_option(OPTION_LOG_TABLE, NULL,
 					  "Name a table with columns row_key and resembles for action 'log'.");
 	if (rule->action == ACTION_LOG)
-		rule->log = guard_option_table(OPTION_RECORD_IN, log, rule);
+		rule->log = guard_option_table(OPTION_LOG_TABLE, log, rule);
 	if (rule->action == ACTION_GROUP)
 		find_group_column(rule);
 	watch(rule->side[0].table);
 	watch(rule->side[1].table);
-	watch(rule->unless.verdicts);
+	watch(rule->verdicts);
 	watch(rule->log);
 	rule->show = guard_names(&rule->options, OPTION_SHOW);
 	foreach (cell, rule->show)

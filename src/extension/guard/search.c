@@ -258,7 +258,7 @@ search_is_similar(GuardScan *scan, GuardHit *hit)
 		(scan->before != (Datum) 0 &&
 		 DatumGetBool(FunctionCall2(&scan->in_ball, signature.value, scan->before))) ||
 		!guard_holds(check, scan->place->condition, scan->row) ||
-		(!groups && OidIsValid(check->rule->unless.verdicts) &&
+		(!groups && OidIsValid(check->rule->verdicts) &&
 		 guard_is_judged(check, scan->place, scan->row)))
 		return false;
 	*hit = (GuardHit){.row = scan->row, .place = scan->place, .scan = scan};

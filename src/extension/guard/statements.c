@@ -316,14 +316,14 @@ guard_names_key(const GuardRule *rule, const char *value, Oid type, const GuardS
 static Oid
 verdict_type(const GuardRule *rule, const char *column)
 {
-	Oid table = rule->unless.verdicts;
+	Oid table = rule->verdicts;
 	const char *type = format_type_be(guard_key_type(&rule->side[0]));
 
 	if (get_attnum(table, "a") <= 0 || get_attnum(table, "b") <= 0 ||
 		get_attnum(table, "same") <= 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("table \"%s\" of argument \"unless\" has no columns a, b and same",
+				 errmsg("table \"%s\" of argument \"verdicts\" has no columns a, b and same",
 						get_rel_name(table)),
 				 errdetail("Guard \"%s\" reads there which rows are the same.", rule->name),
 				 errhint("Use CREATE TABLE verdicts (a %s, b %s, same boolean, PRIMARY KEY (a, b)).",
@@ -346,7 +346,7 @@ guard_verdicts(const GuardRule *rule)
 {
 	const GuardSide *side = &rule->side[0];
 	const char *cast = type_name(guard_judged_type(rule));
-	const char *table = guard_qualified(rule->unless.verdicts);
+	const char *table = guard_qualified(rule->verdicts);
 
 	return psprintf("(SELECT v.b::%s AS k, v.same FROM %s AS v WHERE %s UNION ALL SELECT v.a::%s, v.same FROM %s AS v WHERE %s)",
 					cast, table, guard_names_key(rule, "v.a", verdict_type(rule, "a"), side, "$1"),
@@ -383,7 +383,7 @@ guard_is_judged(GuardCheck *check, const GuardPlace *place, TupleTableSlot *othe
 	GuardParameters list = names_of(rule, side, check, place, other);
 	bool found;
 
-	guard_check_right(rule, rule->unless.verdicts, InvalidAttrNumber, ACL_SELECT, OPTION_UNLESS);
+	guard_check_right(rule, rule->verdicts, InvalidAttrNumber, ACL_SELECT, OPTION_VERDICTS);
 	if (list.any_null)
 		return false;
 	SPI_connect();
@@ -478,7 +478,7 @@ guard_check_statements(GuardRule *rule)
 		GuardSide *side = &rule->side[i];
 		GuardParameters list;
 
-		if (OidIsValid(rule->unless.verdicts))
+		if (OidIsValid(rule->verdicts))
 		{
 			list = names_of(rule, side, NULL, NULL, NULL);
 			(void) guard_plan(&side->judged, judged, rule, side, &list);
@@ -499,7 +499,7 @@ guard_record(GuardCheck *check, const GuardHit *hit)
 	GuardSide *side = hit->place->side;
 	GuardParameters list = statements_record_of(rule, side, check, hit);
 
-	guard_check_right(rule, rule->log, InvalidAttrNumber, ACL_INSERT, OPTION_RECORD_IN);
+	guard_check_right(rule, rule->log, InvalidAttrNumber, ACL_INSERT, OPTION_LOG_TABLE);
 	SPI_connect();
 	(void) guard_run(guard_plan(&side->record, record, rule, side, &list), &list, SPI_OK_INSERT,
 					 false);

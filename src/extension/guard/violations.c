@@ -89,9 +89,8 @@ static bool
 violation_is_judged(GuardCheck *check, bool same, Datum key, Datum group)
 {
 	Datum *groups;
-	int count = OidIsValid(check->rule->unless.verdicts) ?
-		guard_find_judged(check, same, key, key, &groups) :
-		0;
+	int count =
+		OidIsValid(check->rule->verdicts) ? guard_find_judged(check, same, key, key, &groups) : 0;
 
 	return guard_is_among(&check->place->group, group, groups, count);
 }
@@ -127,7 +126,7 @@ look_at_grouped(Lister *lister, bool compared)
 	Datum key = guard_get(check->row, &check->place->group_key).value;
 
 	lister->near_leader = false;
-	if (compared && leads && OidIsValid(check->rule->unless.verdicts))
+	if (compared && leads && OidIsValid(check->rule->verdicts))
 		check->barred = guard_find_judged(check, false, key, key, &check->bar);
 	if (compared)
 		guard_visit(check, false, look_at_leader, lister);
@@ -203,8 +202,8 @@ look_at_guard(Lister *lister, GuardTrigger *trigger)
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 					 errmsg("permission denied for table %s", get_rel_name(rule->side[i].table)),
 					 errdetail("neardup_guard_violations() reads all its rows.")));
-	if (OidIsValid(rule->unless.verdicts))
-		require_trust(rule->unless.verdicts, false);
+	if (OidIsValid(rule->verdicts))
+		require_trust(rule->verdicts, false);
 	lister->check.rule = rule;
 	foreach (cell, trigger->tables)
 	{
