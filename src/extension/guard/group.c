@@ -27,33 +27,13 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
-/* Rows that are still to follow others, for verdicts. */
-typedef struct Follower
-{
-	struct Follower *next;
-	GuardRule *rule;
-	GuardParameters list;
-} Follower;
-
-/*
- * Rows of a table that are placed again, and the one placed last: rows may be alike in long runs.
- * Rows that follow others wait until the statement ends, in the order in which statements within
- * statements would have placed them: a chain of verdicts may be longer than a stack is deep.
- */
+/* Rows of a table that are placed again. */
 typedef struct Placement
 {
-	Oid guarded; /* the table, or InvalidOid if rows follow one that a user has placed */
+	Oid guarded; /* the table */
 	bool all;    /* rows of all groups; else the rows of `group`, which is handed on */
 	Datum group;
-	CommandId since;    /* rows made before this command are still to be placed, if all are */
-	MemoryContext last; /* the context of the row placed last */
-	bool any;           /* there is such a row */
-	GuardValues values; /* the values by which it was compared */
-	Datum placed;       /* the group of that row */
-	CommandId command;  /* the command that was the last one then */
-	MemoryContext context;
-	Follower *first;
-	Follower **end; /* the place where the statement in progress adds followers */
+	CommandId since; /* rows made before this command are still to be placed, if all are */
 } Placement;
 
 static Placement *placement = NULL;
@@ -244,47 +224,22 @@ check_group_is_kept(const GuardCheck *check)
 
 /* ---- Placing a row -------------------------------------------------------------------------- */
 
-/* Remembers where a row was placed. */
-static void
-remember(const GuardCheck *check, Datum group)
-{
-	Placement *last = placement_of(check->rule);
-	const GuardPlace *place = check->place;
-	MemoryContext old_context;
-
-	if (last == NULL)
-		return;
-	MemoryContextReset(last->last);
-	old_context = MemoryContextSwitchTo(last->last);
-	last->any = true;
-	last->placed = guard_copy(&place->group, group);
-	last->command = GetCurrentCommandId(false);
-	last->values.signature = guard_copy(&place->value, check->values.signature);
-	last->values.within = palloc(check->rule->withins * sizeof(Datum) + 1);
-	for (int i = 0; i < check->rule->withins; i++)
-		last->values.within[i] = guard_copy(&place->within[i], check->values.within[i]);
-	MemoryContextSwitchTo(old_context);
-}
-
 /* Returns the group of a row that is judged the same, or of the most similar leader; or its key. */
 static Datum
 find_group(GuardCheck *check, Datum key)
 {
 	const Placement *now = placement_of(check->rule);
-	Datum led = now != NULL && !now->all ? now->group : key;
-	Datum *groups;
 	GuardHit hit;
 
 	if (OidIsValid(check->rule->verdicts))
 	{
-		check->barred = guard_find_judged(check, false, key, led, &check->bar);
-		if (guard_find_judged(check, true, key, led, &groups) > 0)
-			return groups[0];
+		check->judged = guard_find_judged(check, key, now != NULL && !now->all ? now->group : key,
+										  now != NULL && now->all);
+		for (int i = 0; i < check->judged.count; i++)
+			if (check->judged.same[i] &&
+				!guard_judges(&check->place->group, &check->judged, check->judged.group[i], false))
+				return check->judged.group[i];
 	}
-	/* No leader has come or gone since: nobody else has the lock, and no trigger has run a command. */
-	else if (now != NULL && now->any && now->command == GetCurrentCommandId(false) &&
-			 guard_has_values(check, &now->values))
-		return now->placed;
 	if (!guard_finds_nearest(check, &hit))
 		return key;
 	key = guard_copy(&hit.place->group_key, guard_get(hit.row, &hit.place->group_key).value);
@@ -319,10 +274,7 @@ guard_place_row(GuardCheck *check)
 	if (found)
 		lock_scope_of_row(check);
 	if (compared)
-	{
 		group = find_group(check, key);
-		remember(check, group);
-	}
 	return heap_modify_tuple_by_cols(row, RelationGetDescr(data->tg_relation), 1, &number, &group,
 									 &is_null);
 }
@@ -330,78 +282,28 @@ guard_place_row(GuardCheck *check)
 /* ---- After a row was stored or deleted ---------------------------------------------------------- */
 
 /*
- * Runs a plan that places rows again or, without one, places the followers of a row; and then all
- * that follow them.
+ * Places rows again by a plan: the members of a group that is handed on or, if `group` is NULL, all
+ * rows, whose groups do not count until they are placed.
  */
-static pg_noinline void
-run_placement(Placement *now, GuardRule *rule, SPIPlanPtr plan, const GuardParameters *list)
+void
+guard_place_again(GuardRule *rule, SPIPlanPtr plan, const GuardParameters *list, const Datum *group)
 {
+	Placement now = {.guarded = rule->side[0].table, .all = group == NULL};
 	Placement *outer = placement;
 
-	now->context =
-		AllocSetContextCreate(CurrentMemoryContext, "neardup placement", ALLOCSET_SMALL_SIZES);
-	now->last = AllocSetContextCreate(now->context, "neardup last row", ALLOCSET_SMALL_SIZES);
-	now->end = &now->first;
-	placement = now;
+	CommandCounterIncrement();
+	now.group = now.all ? (Datum) 0 : *group;
+	now.since = GetCurrentCommandId(true);
+	placement = &now;
 	PG_TRY();
 	{
-		if (plan != NULL)
-			(void) guard_run(plan, list, SPI_OK_UPDATE, true);
-		else
-			guard_follow_judged(rule, list);
-		while (now->first != NULL)
-		{
-			Follower *follower = now->first;
-
-			now->first = follower->next;
-			now->end = &now->first;
-			guard_follow_judged(follower->rule, &follower->list);
-		}
+		(void) guard_run(plan, list, SPI_OK_UPDATE, true);
 	}
 	PG_FINALLY();
 	{
 		placement = outer;
 	}
 	PG_END_TRY();
-	MemoryContextDelete(now->context);
-}
-
-/*
- * Places rows again: the members of a group that is handed on or, if `group` is NULL, all rows,
- * whose groups do not count until they are placed.
- */
-void
-guard_place_again(GuardRule *rule, SPIPlanPtr plan, const GuardParameters *list, const Datum *group)
-{
-	Placement now = {.guarded = rule->side[0].table, .all = group == NULL};
-
-	CommandCounterIncrement();
-	now.group = now.all ? (Datum) 0 : *group;
-	now.since = GetCurrentCommandId(true);
-	run_placement(&now, rule, plan, list);
-}
-
-/* Lets rows follow a row that has got or lost a group; within a statement of a guard, later. */
-static void
-follow_judged(GuardCheck *check, bool got, TupleTableSlot *row)
-{
-	Placement mine = {InvalidOid};
-	MemoryContext old_context =
-		MemoryContextSwitchTo(placement != NULL ? placement->context : CurrentMemoryContext);
-	Follower *follower = palloc(sizeof(Follower));
-
-	*follower = (Follower){NULL, check->rule, guard_followers(check, got, row)};
-	MemoryContextSwitchTo(old_context);
-	if (follower->list.any_null)
-		return;
-	if (placement == NULL)
-	{
-		run_placement(&mine, check->rule, NULL, &follower->list);
-		return;
-	}
-	follower->next = *placement->end;
-	*placement->end = follower;
-	placement->end = &follower->next;
 }
 
 /* Places the members of the group again that an old row led, unless the new row leads it alike. */
@@ -440,7 +342,6 @@ guard_follow_row(GuardCheck *check)
 	const GuardPlace *place = check->place;
 	TupleTableSlot *old = TRIGGER_FIRED_BY_INSERT(event) ? NULL : check->data->tg_trigslot;
 	TupleTableSlot *new = TRIGGER_FIRED_BY_DELETE(event) ? NULL : check->row;
-	bool moved = old == NULL || new == NULL || !is_same_group(check, old, new);
 
 	if (old != NULL && guard_leads(place, old))
 		follow_old(check, old, new);
@@ -449,12 +350,6 @@ guard_follow_row(GuardCheck *check)
 	 * Rows may have lost the leader of this number to a TRUNCATE.  Those of the same statement have not,
 	 * since they have joined the new row.
 	 */
-	if (new != NULL && moved &&guard_leads(place, new))
+	if (new != NULL && guard_leads(place, new) && (old == NULL || !is_same_group(check, old, new)))
 		guard_hand_on(check, key_of(check, new), guard_command_of(new));
-	if (!OidIsValid(check->rule->verdicts) || !moved)
-		return;
-	if (new != NULL)
-		follow_judged(check, true, new);
-	if (old != NULL)
-		follow_judged(check, false, old);
 }

@@ -2,7 +2,7 @@
  * group_statements.c: the statements that keep groups, as the current user.
  *
  * In them t is a row that is updated, m a member of a group, l a leader, j a verdict on a row.
- * The parameters are a key, a choice, a group, and the values of the columns of the option within.
+ * The parameters are a key, a group, a choice, and the values of the columns of the option within.
  */
 #include "guard/guard.h"
 
@@ -43,15 +43,6 @@ static const char *
 has_key(const GuardRule *rule, const char *row, const char *key)
 {
 	return guard_equality(column_of(row, rule->side[0].name), guard_key_type(&rule->side[0]), key);
-}
-
-/* Returns the condition that a verdict j judges a row. */
-static const char *
-judged_key_is(const GuardRule *rule, const char *row)
-{
-	const GuardSide *side = &rule->side[0];
-
-	return guard_names_key(rule, "j.k", guard_judged_type(rule), side, column_of(row, side->name));
 }
 
 /* Returns the conditions, each after AND, that a row is of those compared with each other. */
@@ -110,11 +101,10 @@ guard_leader_condition(const GuardRule *rule)
 
 /*
  * Returns an UPDATE that places the rows m again that satisfy a condition, in the order of their
- * keys; `before` goes before the table of m, and is otherwise "".  It joins by the primary key, so
- * that it also finds the newest version of a row.
+ * keys.  It joins by the primary key, so that it also finds the newest version of a row.
  */
 static const char *
-place_again(const GuardRule *rule, const char *before, const char *condition)
+place_again(const GuardRule *rule, const char *condition)
 {
 	const GuardSide *side = &rule->side[0];
 	StringInfoData columns;
@@ -131,9 +121,9 @@ place_again(const GuardRule *rule, const char *before, const char *condition)
 						 guard_equality(column_of("t", side->key[i]), type,
 										column_of("o", side->key[i])));
 	}
-	return psprintf("UPDATE %s AS t SET %s = NULL FROM (SELECT %s FROM %s%s AS m WHERE %s "
+	return psprintf("UPDATE %s AS t SET %s = NULL FROM (SELECT %s FROM %s AS m WHERE %s "
 					"ORDER BY %s OFFSET 0) AS o WHERE %s",
-					guarded_table(rule), quote_identifier(rule->group), columns.data, before,
+					guarded_table(rule), quote_identifier(rule->group), columns.data,
 					guarded_table(rule), condition, column_of("m", side->name), join.data);
 }
 
@@ -142,7 +132,7 @@ place_again(const GuardRule *rule, const char *before, const char *condition)
  * If any is NULL, there are no such rows.
  */
 static GuardParameters
-parameters(const GuardCheck *check, Datum key, bool choice, Datum group)
+parameters(const GuardCheck *check, Datum key, Datum group, bool choice)
 {
 	const GuardRule *rule = check->rule;
 	const GuardSide *side = &rule->side[0];
@@ -150,8 +140,8 @@ parameters(const GuardCheck *check, Datum key, bool choice, Datum group)
 	GuardParameters list = guard_parameters(SCOPE + rule->withins);
 
 	guard_add_value(&list, type, key);
-	guard_add_value(&list, BOOLOID, BoolGetDatum(choice));
 	guard_add_value(&list, type, group);
+	guard_add_value(&list, BOOLOID, BoolGetDatum(choice));
 	for (int i = 0; i < rule->withins; i++)
 		guard_add_column(&list, side, rule->within[i].name, check->place, check->row);
 	return list;
@@ -317,7 +307,7 @@ any_has_members(GuardCheck *check, const GuardParameters *list, CommandId since)
 static const char *
 hand_on(const GuardRule *rule, const GuardSide *side)
 {
-	return place_again(rule, "",
+	return place_again(rule,
 					   psprintf("%s AND NOT %s%s", in_group(rule, "m", "$1"),
 								has_key(rule, "m", "$1"), in_scope(rule, "m")));
 }
@@ -331,7 +321,7 @@ guard_hand_on(GuardCheck *check, Datum key, CommandId since)
 {
 	GuardRule *rule = check->rule;
 	Oid table = rule->side[0].table;
-	GuardParameters list = parameters(check, key, false, key);
+	GuardParameters list = parameters(check, key, key, false);
 
 	if (list.any_null || !any_has_members(check, &list, since))
 		return;
@@ -358,119 +348,72 @@ guard_hand_on(GuardCheck *check, Datum key, CommandId since)
 
 /* ---- Verdicts ---------------------------------------------------------------------------------- */
 
-/* Returns whether a value is in a list, to the byte. */
-bool
-guard_is_among(const GuardColumn *column, Datum value, const Datum *list, int count)
-{
-	while (count > 0 && !guard_is_same(column, value, list[count - 1]))
-		count--;
-	return count > 0;
-}
-
 /*
- * A GuardStatement: the groups of the rows that are judged $2 with the row $1.  A group that
- * nobody leads binds nobody; nor do members of $3.
+ * A GuardStatement: the groups of the rows that are judged with the row $1, and whether as the same.
+ * Nobody is bound by a group that nobody leads, by members of the row itself, and by rows that
+ * follow it in a statement that places the members of $2 again or, if $3, all rows.
  */
 static const char *
 bound(const GuardRule *rule, const GuardSide *side)
 {
 	const char *group = column_of("m", rule->group);
+	const char *key = column_of("m", rule->side[0].name);
 
-	return psprintf("SELECT DISTINCT %s FROM %s AS j JOIN %s AS m ON %s "
-					"WHERE j.same OPERATOR(pg_catalog.=) $2 AND NOT %s "
-					"AND (NOT %s OR %s) AND EXISTS (%s)%s ORDER BY 1",
-					group, guard_verdicts(rule), guarded_table(rule), judged_key_is(rule, "m"),
-					has_key(rule, "m", "$1"), in_group(rule, "m", "$3"), has_key(rule, "m", "$3"),
-					leader_of(rule, group), in_scope(rule, "m"));
+	return psprintf("SELECT DISTINCT %s, j.same FROM %s AS j JOIN %s AS m ON %s "
+					"WHERE j.same IS NOT NULL AND NOT %s AND NOT %s "
+					"AND (%s OR NOT ($3 OR %s AND NOT %s)) AND EXISTS (%s)%s ORDER BY 1",
+					group, guard_verdicts(rule), guarded_table(rule),
+					guard_names_key(rule, "j.k", guard_judged_type(rule), &rule->side[0], key),
+					has_key(rule, "m", "$1"), in_group(rule, "m", "$1"),
+					guard_comparison(key, guard_key_type(&rule->side[0]), true, "$1"),
+					in_group(rule, "m", "$2"), has_key(rule, "m", "$2"), leader_of(rule, group),
+					in_scope(rule, "m"));
 }
 
 /*
- * Finds the groups of the rows that are judged the same as the row of a key, or different from
- * it, in their order; returns how many.  `led` is the group that is handed on, or the one that
- * the row itself leads.  A group with a row judged different takes the row in no case.
+ * Finds the groups to which verdicts bind the row of a key, in their order, while the members of the
+ * group `gone`, or else the row's own key, or all rows are placed again.
  */
-int
-guard_find_judged(GuardCheck *check, bool same, Datum key, Datum led, Datum **groups)
+GuardJudged
+guard_find_judged(GuardCheck *check, Datum key, Datum gone, bool all)
 {
 	GuardRule *rule = check->rule;
-	const GuardColumn *column = &check->place->group;
-	GuardParameters list = parameters(check, key, same, led);
+	GuardParameters list = parameters(check, key, gone, all);
+	GuardJudged judged = {0};
 	MemoryContext context = CurrentMemoryContext;
-	int count = 0;
 
 	guard_check_right(rule, rule->verdicts, InvalidAttrNumber, ACL_SELECT, OPTION_VERDICTS);
 	if (list.any_null)
-		return 0;
+		return judged;
 	SPI_connect();
 	(void) guard_run(guard_plan(&rule->bound, bound, rule, NULL, &list), &list, SPI_OK_SELECT,
 					 true);
-	*groups = MemoryContextAlloc(context, (SPI_processed + 1) * sizeof(Datum));
-	for (uint64 i = 0; i < SPI_processed; i++)
+	context = MemoryContextSwitchTo(context);
+	judged.group = palloc((SPI_processed + 1) * sizeof(Datum));
+	judged.same = palloc(SPI_processed + 1);
+	for (; judged.count < SPI_processed; judged.count++)
 	{
+		HeapTuple row = SPI_tuptable->vals[judged.count];
+		TupleDesc row_type = SPI_tuptable->tupdesc;
 		bool is_null;
-		Datum group = SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &is_null);
-		MemoryContext old_context = MemoryContextSwitchTo(context);
 
-		if (!same || !guard_is_among(column, group, check->bar, check->barred))
-			(*groups)[count++] = guard_copy(column, group);
-		MemoryContextSwitchTo(old_context);
+		judged.group[judged.count] =
+			guard_copy(&check->place->group, SPI_getbinval(row, row_type, 1, &is_null));
+		judged.same[judged.count] = DatumGetBool(SPI_getbinval(row, row_type, 2, &is_null));
 	}
+	MemoryContextSwitchTo(context);
 	SPI_finish();
-	return count;
+	return judged;
 }
 
-/*
- * A GuardStatement: if $2, places the rows again that are judged the same as the row $1 and not in
- * its group $3; else the members of $3 judged the same, and all leaders judged different.
- */
-static const char *
-follow(const GuardRule *rule, const GuardSide *side)
+/* Returns whether verdicts bind a row to a group, or keep it out. */
+bool
+guard_judges(const GuardColumn *column, const GuardJudged *judged, Datum group, bool same)
 {
-	const char *leads = in_group(rule, "m", column_of("m", rule->side[0].name));
-	const char *is_in = in_group(rule, "m", "$3");
-
-	return place_again(rule, psprintf("%s AS j CROSS JOIN ", guard_verdicts(rule)),
-					   psprintf("%s AND CASE WHEN $2 THEN j.same AND NOT %s "
-								"WHEN j.same THEN %s AND NOT %s ELSE %s END%s",
-								judged_key_is(rule, "m"), is_in, is_in, leads, leads,
-								in_scope(rule, "m")));
-}
-
-/*
- * Returns the parameters for what follows a row.  After it has got a group, rows judged the same that
- * are in other groups are placed again.  After it has lost one: its members judged the same, which may
- * be there for that row alone, and all leaders judged different, which it alone may have kept out.
- */
-GuardParameters
-guard_followers(GuardCheck *check, bool got, TupleTableSlot *row)
-{
-	NullableDatum key = guard_get(row, &check->place->group_key);
-	NullableDatum group = guard_get(row, &check->place->group);
-	GuardParameters list;
-
-	check->row = row;
-	list = parameters(check, key.value, got, group.value);
-	list.any_null |= key.isnull || group.isnull;
-	for (int i = 0; i < list.count && !list.any_null; i++)
-	{
-		int16 length;
-		bool by_value;
-
-		get_typlenbyval(list.type[i], &length, &by_value);
-		list.value[i] = datumCopy(list.value[i], by_value, length);
-	}
-	return list;
-}
-
-/* Places followers again. */
-void
-guard_follow_judged(GuardRule *rule, const GuardParameters *list)
-{
-	guard_check_right(rule, rule->verdicts, InvalidAttrNumber, ACL_SELECT, OPTION_VERDICTS);
-	SPI_connect();
-	(void) guard_run(guard_plan(&rule->follow, follow, rule, NULL, list), list, SPI_OK_UPDATE,
-					 true);
-	SPI_finish();
+	for (int i = 0; i < judged->count; i++)
+		if (judged->same[i] == same && guard_is_same(column, group, judged->group[i]))
+			return true;
+	return false;
 }
 
 /* A GuardStatement: the leader of the group $1. */
@@ -485,7 +428,7 @@ bool
 guard_has_leader(GuardCheck *check, Datum group)
 {
 	GuardRule *rule = check->rule;
-	GuardParameters list = parameters(check, group, false, group);
+	GuardParameters list = parameters(check, group, group, false);
 	bool found;
 
 	SPI_connect();
@@ -522,7 +465,7 @@ guard_fill_groups(GuardRule *rule, bool all)
 {
 	GuardParameters none = {0};
 	SPIPlanPtr plan =
-		SPI_prepare(place_again(rule, "",
+		SPI_prepare(place_again(rule,
 								all ? "true" :
 									  psprintf("%s IS NULL OR %s", column_of("m", rule->group),
 											   is_listed(rule))),

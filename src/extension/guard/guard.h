@@ -151,7 +151,6 @@ struct GuardRule
 	HTAB *place;
 	SPIPlanPtr hand_on; /* places the members of a group again; NULL: not yet prepared */
 	SPIPlanPtr bound;   /* finds the groups of rows that are judged; or NULL */
-	SPIPlanPtr follow;  /* places rows again that are judged the same; or NULL */
 	SPIPlanPtr leader;  /* finds the leader of a group; or NULL */
 };
 
@@ -216,6 +215,14 @@ typedef struct GuardValues
 	Datum *within; /* values of the columns of the option within */
 } GuardValues;
 
+/* Groups of rows that are judged with one row. */
+typedef struct GuardJudged
+{
+	int count;
+	Datum *group; /* ascending */
+	bool *same;   /* a row of the group is judged the same; else different */
+} GuardJudged;
+
 /* The check of a row. */
 typedef struct GuardCheck
 {
@@ -232,8 +239,7 @@ typedef struct GuardCheck
 	GuardValues values;  /* the values of the row */
 	EState *state;       /* the state for expressions; NULL until one is needed */
 	List *prepared;      /* expressions */
-	int barred;          /* groups that the row may not join, and their numbers */
-	Datum *bar;
+	GuardJudged judged;  /* the groups of rows that are judged with the row */
 } GuardCheck;
 
 /* ---- Values of rows (compared_values.c) ------------------------------------------------ */
@@ -293,6 +299,7 @@ extern SPIPlanPtr guard_plan(SPIPlanPtr *plan, GuardStatement statement, const G
 							 const GuardSide *side, const GuardParameters *list);
 extern bool guard_run(SPIPlanPtr plan, const GuardParameters *list, int expected, bool in_order);
 extern const char *guard_qualified(Oid relation);
+extern const char *guard_comparison(const char *left, Oid type, bool less, const char *right);
 extern const char *guard_equality(const char *left, Oid type, const char *right);
 extern Oid guard_key_type(const GuardSide *side);
 extern const char *guard_names_key(const GuardRule *rule, const char *value, Oid type,
@@ -317,11 +324,10 @@ extern void guard_follow_row(GuardCheck *check);
 extern void guard_lock_table(const GuardRule *rule);
 
 extern const char *guard_leader_condition(const GuardRule *rule);
-extern int guard_find_judged(GuardCheck *check, bool same, Datum key, Datum led, Datum **groups);
-extern bool guard_is_among(const GuardColumn *column, Datum value, const Datum *list, int count);
+extern GuardJudged guard_find_judged(GuardCheck *check, Datum key, Datum gone, bool all);
+extern bool guard_judges(const GuardColumn *column, const GuardJudged *judged, Datum group,
+						 bool same);
 extern void guard_hand_on(GuardCheck *check, Datum key, CommandId since);
-extern GuardParameters guard_followers(GuardCheck *check, bool got, TupleTableSlot *row);
-extern void guard_follow_judged(GuardRule *rule, const GuardParameters *list);
 extern void guard_fill_groups(GuardRule *rule, bool all);
 extern bool guard_has_member_index(const GuardRule *rule);
 extern const char *guard_member_index_statement(const GuardRule *rule);

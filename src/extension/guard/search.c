@@ -219,7 +219,7 @@ search_may_join(const GuardScan *scan)
 	const GuardCheck *check = scan->check;
 
 	return guard_leads(scan->place, scan->row) && !guard_is_to_be_placed(check->rule, scan->row) &&
-		!guard_is_among(group, guard_get(scan->row, group).value, check->bar, check->barred);
+		!guard_judges(group, &check->judged, guard_get(scan->row, group).value, false);
 }
 
 /* Returns the measure of a signature and the new one. */

@@ -37,27 +37,38 @@ type_name(Oid type)
 	return format_type_extended(type, -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY);
 }
 
-/* Returns the condition that two expressions are equal, by the default equality below a domain. */
+/*
+ * Returns the condition that two expressions are equal, or the left one is less, by the default
+ * operator below a domain.
+ */
 const char *
-guard_equality(const char *left, Oid type, const char *right)
+guard_comparison(const char *left, Oid type, bool less, const char *right)
 {
 	Oid base = getBaseType(type);
-	Oid equal = lookup_type_cache(base, TYPECACHE_EQ_OPR)->eq_opr;
+	const TypeCacheEntry *cache = lookup_type_cache(base, TYPECACHE_EQ_OPR | TYPECACHE_LT_OPR);
+	Oid compare = less ? cache->lt_opr : cache->eq_opr;
 	Oid left_type;
 	Oid right_type;
 	const char *cast;
 
-	if (!OidIsValid(equal))
+	if (!OidIsValid(compare))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
 				 errmsg("could not identify an equality operator for type %s",
 						format_type_be(base)),
 				 errhint("Name a column of another type.")));
-	op_input_types(equal, &left_type, &right_type);
+	op_input_types(compare, &left_type, &right_type);
 	cast = type_name(get_typtype(left_type) == TYPTYPE_PSEUDO ? base : left_type);
 	return psprintf("%s::%s OPERATOR(%s.%s) %s::%s", left, cast,
-					quote_identifier(get_namespace_name(get_func_namespace(get_opcode(equal)))),
-					get_opname(equal), right, cast);
+					quote_identifier(get_namespace_name(get_func_namespace(get_opcode(compare)))),
+					get_opname(compare), right, cast);
+}
+
+/* Returns the condition that two expressions are equal. */
+const char *
+guard_equality(const char *left, Oid type, const char *right)
+{
+	return guard_comparison(left, type, false, right);
 }
 
 /* Returns the type of the column that names rows of a side. */

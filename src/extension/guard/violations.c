@@ -84,15 +84,15 @@ list_pair(GuardCheck *check, const GuardHit *hit, void *state)
 
 /* ---- Groups ------------------------------------------------------------------------------------ */
 
-/* Returns whether verdicts on a row, of the same rows or of different ones, name a group. */
+/* Returns whether verdicts bind the row of a key to a group, or keep it out. */
 static bool
 violation_is_judged(GuardCheck *check, bool same, Datum key, Datum group)
 {
-	Datum *groups;
-	int count =
-		OidIsValid(check->rule->verdicts) ? guard_find_judged(check, same, key, key, &groups) : 0;
+	GuardJudged judged = {0};
 
-	return guard_is_among(&check->place->group, group, groups, count);
+	if (OidIsValid(check->rule->verdicts))
+		judged = guard_find_judged(check, key, key, false);
+	return guard_judges(&check->place->group, &judged, group, same);
 }
 
 /* A GuardVisitor: lists two leaders that are similar, and notes that a row is near its leader. */
@@ -127,7 +127,7 @@ look_at_grouped(Lister *lister, bool compared)
 
 	lister->near_leader = false;
 	if (compared && leads && OidIsValid(check->rule->verdicts))
-		check->barred = guard_find_judged(check, false, key, key, &check->bar);
+		check->judged = guard_find_judged(check, key, key, false);
 	if (compared)
 		guard_visit(check, false, look_at_leader, lister);
 	if (leads || lister->near_leader)
