@@ -279,33 +279,27 @@ ExceptionalCondition(const char *condition, KIND const char *file, int line)
 	abort();
 }
 
-static Datum
-call_directly(PGFunction function, Oid collation, int arguments, const Datum *argument)
-{
-	LOCAL_FCINFO(fcinfo, 3);
-
-	InitFunctionCallInfoData(*fcinfo, NULL, arguments, collation, NULL, NULL);
-	for (int i = 0; i < arguments; i++)
-		fcinfo->args[i] = (NullableDatum){argument[i], false};
-	return function(fcinfo);
-}
-
 Datum
 DirectFunctionCall1Coll(PGFunction function, Oid collation, Datum argument)
 {
-	return call_directly(function, collation, 1, &argument);
-}
+	LOCAL_FCINFO(fcinfo, 1);
 
-Datum
-DirectFunctionCall2Coll(PGFunction function, Oid collation, Datum first, Datum second)
-{
-	return call_directly(function, collation, 2, (Datum[]){first, second});
+	InitFunctionCallInfoData(*fcinfo, NULL, 1, collation, NULL, NULL);
+	fcinfo->args[0].value = argument;
+	fcinfo->args[0].isnull = false;
+	return function(fcinfo);
 }
 
 Datum
 DirectFunctionCall3Coll(PGFunction function, Oid collation, Datum first, Datum second, Datum third)
 {
-	return call_directly(function, collation, 3, (Datum[]){first, second, third});
+	LOCAL_FCINFO(fcinfo, 3);
+	Datum argument[] = {first, second, third};
+
+	InitFunctionCallInfoData(*fcinfo, NULL, 3, collation, NULL, NULL);
+	for (int i = 0; i < 3; i++)
+		fcinfo->args[i] = (NullableDatum){argument[i], false};
+	return function(fcinfo);
 }
 
 Outcome

@@ -107,13 +107,13 @@ PG_FUNCTION_INFO_V1(neardup_minhash_union_step);
 Datum
 neardup_minhash_union_step(PG_FUNCTION_ARGS)
 {
-	Datum sum;
-
 	if (PG_ARGISNULL(0) && PG_ARGISNULL(1))
 		PG_RETURN_NULL();
 	if (PG_ARGISNULL(1))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
-	sum = DirectFunctionCall2(neardup_minhash_union, PG_GETARG_DATUM(PG_ARGISNULL(0) ? 1 : 0),
-							  PG_GETARG_DATUM(1));
-	PG_RETURN_DATUM(PG_ARGISNULL(0) ? PG_GETARG_DATUM(1) : sum);
+	if (!PG_ARGISNULL(0))
+		return neardup_minhash_union(fcinfo);
+	fcinfo->args[0] = fcinfo->args[1];
+	(void) neardup_minhash_union(fcinfo);
+	PG_RETURN_DATUM(PG_GETARG_DATUM(1));
 }
