@@ -359,6 +359,8 @@ SELECT similarity(sig, small) FROM docs;
 SELECT text_similarity(title, body, 0.8) FROM docs;
 SELECT text_similarity(sig, sig) FROM docs;
 SELECT shared_passages(sig, sig) FROM docs;
+SELECT shared_passages('a b c');
+SELECT neardup_guard('docs', 0.8);
 SELECT to_minhash(words) FROM docs;
 SELECT to_minhash(document) FROM docs;
 SELECT to_minhash(bytes) FROM docs;
