@@ -11,7 +11,7 @@
 static volatile long sink;
 
 /* Returns the time since some moment. */
-static double
+static inline double
 seconds(void)
 {
 	struct timespec t;
