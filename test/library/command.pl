@@ -522,8 +522,8 @@ run(q(echo '{"text": "a", "x": 1, "x": 2}' | $N sign));
 fails('printf "id,text,text\n1,a,b\n" >twice.csv; $N sign twice.csv', 2, qr/could not read "twice.csv": it has two columns "text"/);
 fails(q(echo '{"text": "a", "signature": "b"}' | $N sign --format records), 2, qr/it has a field "signature" already/);
 fails('printf "text\tsignature\na\tb\n" >signed.tsv; $N sign --format records signed.tsv', 2, qr/could not read "signed.tsv": it has a column "signature" already/);
-fails(q(echo '{"text": "a", "id": "x\u0000y"}' | $N sign --id id), 2, qr/its id, or field of --best, has a character U\+0000/);
-fails('printf "id,text\nx\\000y,a\n" >zero.csv; $N sign --id id zero.csv', 2, qr/its id, or field of --best, has a character U\+0000/);
+fails(q(echo '{"text": "a", "id": "x\u0000y"}' | $N sign --id id), 2, qr/its id, or field of --best or --source, has a character U\+0000/);
+fails('printf "id,text\nx\\000y,a\n" >zero.csv; $N sign --id id zero.csv', 2, qr/its id, or field of --best or --source, has a character U\+0000/);
 
 # What a name says, and a pipe.
 $signed = run('$N sign a.jsonl');

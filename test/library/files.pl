@@ -504,6 +504,147 @@ is($code, 0, 'many lines');
 cmp_ok($most, '<', 70, 'megabytes are taken');
 run('$N dedupe --unit line --min-words 1 -j 1 -m 15M many.csv >out3', 3);
 
+# ---- --common: what many texts have ----
+
+# Thirty topics in one template, each twice and once with a word more; the template alone; a text that many sent.
+my $form = join ' ', map { "form$_" } 1 .. 90;
+my @pages = ((map { my $topic = join ' ', map { "topic$_" } $_ * 9 .. $_ * 9 + 8; ("$form $topic", "$form $topic", "$form $topic more") } 1 .. 30), $form, $form, ('a text that many sent in the very same words') x 40);
+
+sub write_pages { file(shift, map { '{"site": "' . $_ % 3 . qq(", "text": "$_[$_]"}\n) } 0 .. $#_) }
+write_pages('pages.jsonl', @pages);
+is(run('$N dedupe pages.jsonl | grep -c .'), "2\n", 'a template swallows its topics');
+like(slurp('error'), qr/^neardup: 92 records of 1 clusters share a template, and little else; to compare what is their own: neardup dedupe --common 0\.3 pages\.jsonl$/, 'the command says so');
+my $topics = run('$N dedupe --common 0.05 pages.jsonl');
+is(scalar(split /^/, $topics), 32, 'without the template each topic stays');
+is(slurp('error'), "neardup: shingles that many texts have, and are left out: 88\nneardup: texts that have nothing else, and are compared whole: 2\n", 'it says what it left out');
+for my $line ('- <pages.jsonl', '-m 10M -j 1 pages.jsonl', '--shingles pages.jsonl', '--source site pages.jsonl', '--against none.jsonl pages.jsonl', '<(gzip -c pages.jsonl)')
+{
+	file('none.jsonl', qq({"text": "none"}\n));
+	is(run("bash -c '\$0 dedupe --common 0.05 $line' \$N"), $topics, "--common: $line");
+}
+is(run('$N dedupe --against pages.jsonl --common 0.05 pages.jsonl none.jsonl'), qq({"text": "none"}\n), 'a file of --against counts, too');
+is(run('$N learn --scheme "word 3" pages.jsonl >lexicon; $N dedupe --lexicon lexicon pages.jsonl | grep -c .'), "32\n", 'with a lexicon, too, what has nothing else is compared whole');
+like(slurp('error'), qr/^neardup: texts that have nothing else, and are compared whole: 42$/m, 'and it says so');
+fails("\$N dedupe $$_[0]", 1, $$_[1]) for [ '--source site pages.jsonl', qr/^neardup: --source is for --common$/ ], [ '--common 1.5 pages.jsonl', qr/--common cannot be "1.5": it is the share of the distinct texts, above 0, at most 1$/ ],
+	[ '--common 0.1 --lexicon lexicon pages.jsonl', qr/--lexicon and --common exclude each other/ ], [ '--common 0.1 --simhash 64 pages.jsonl', qr/--simhash and --common exclude each other/ ],
+	[ '--common 0.1 --unit line pages.jsonl', qr/--common is for whole records/ ], [ '--common 0.1 --signatures pages.jsonl', qr/--common is for records, not for --signatures/ ], [ '--common 0.1 --scheme "spot 1 2" pages.jsonl', qr/a lexicon cannot have scheme "spot 1 2"/ ];
+
+# Returns the clusters of pages, the keeper of each, as a loop over all finds them.
+sub stars
+{
+	my ($share, $threshold, @texts) = @_;
+	my (@sets, %seen, %texts_of, %count, %common, @keeper);
+
+	for my $i (0 .. $#texts)
+	{
+		my @words = split / /, $texts[$i];
+		$sets[$i] = { map { ("@words[$_ .. $_ + 2]" => 1) } 0 .. $#words - 2 };
+		my $set = join ',', sort keys %{ $sets[$i] };
+		for my $source ('', $i % 3)
+		{
+			next if $seen{"$source:$set"}++;
+			$texts_of{$source}++;
+			$count{$source}{$_}++ for keys %{ $sets[$i] };
+		}
+	}
+	for my $source (keys %count)
+	{
+		my $least = $share * $texts_of{$source};
+		for (keys %{ $count{$source} }) { $common{$_} = 1 if $count{$source}{$_} >= ($least > 20 ? $least : 20) }
+	}
+	for my $i (0 .. $#texts)
+	{
+		my @own = grep { !$common{$_} } keys %{ $sets[$i] };
+		$sets[$i] = { map { $_ => 1 } @own } if @own;
+		$keeper[$i] = $i;
+		for my $j (grep { $keeper[$_] == $_ } 0 .. $i - 1)
+		{
+			my $both = grep { $sets[$j]{$_} } keys %{ $sets[$i] };
+			next if $both < $threshold * (keys(%{ $sets[$i] }) + keys(%{ $sets[$j] }) - $both);
+			$keeper[$i] = $j;
+			last;
+		}
+	}
+	return join ' ', map { $_ + 1 } @keeper;
+}
+
+# Topics, of which each has copies with a few words changed, in some templates.  Returns texts, and the topic of each.
+sub plant
+{
+	my ($topics, $copies, $templates, $length) = @_;
+	my @template = map { my $t = $_; join ' ', map { "t${t}w$_" } 1 .. $length } 1 .. $templates;
+	my @page;
+
+	for my $topic (1 .. $topics)
+	{
+		my @words = map { "x" . int rand 400 } 1 .. 60;
+		for my $copy (1 .. $copies)
+		{
+			my @copy = @words;
+			$copy[ rand @copy ] = 'y' . int rand 400 for 1 .. $copy - 1;
+			push @page, [ $topic, join ' ', @copy[ 0 .. 9 ], ($templates ? $template[ rand @template ] : ()), @copy[ 10 .. $#copy ] ];
+		}
+	}
+	@page = sort { $a->[1] cmp $b->[1] } @page;
+	return map { my $i = $_; [ map { $_->[$i] } @page ] } 1, 0;
+}
+
+# Returns the keepers that the command finds.
+sub keepers_of
+{
+	my ($options, @texts) = @_;
+	my @keeper = (1 .. @texts);
+
+	write_pages('planted.jsonl', @texts);
+	for (split /\n/, run("\$N clusters $options planted.jsonl"))
+	{
+		my ($record, $keeper) = split /\t/;
+		$keeper[ $record - 1 ] = $keeper;
+	}
+	return "@keeper";
+}
+
+# Returns the F1 of the pairs in one cluster, of those of one topic.
+sub f1
+{
+	my ($keepers, $topic) = @_;
+	my @keeper = split / /, $keepers;
+	my ($right, $found, $true) = (0, 0, 0);
+
+	for my $i (0 .. $#keeper)
+	{
+		for my $j (0 .. $i - 1)
+		{
+			my ($same, $one) = ($keeper[$i] == $keeper[$j], $topic->[$i] == $topic->[$j]);
+			$right++ if $same && $one;
+			$found += $same;
+			$true += $one;
+		}
+	}
+	return 2 * $right / ($found + $true);
+}
+
+srand(79);
+for my $case ([ 60, 4, 1, 300 ], [ 60, 4, 3, 300 ], [ 40, 3, 2, 700 ])
+{
+	my ($texts, $topic) = plant(@$case);
+	my ($plain, $common) = map { keepers_of($_, @$texts) } '-t 0.6 --shingles', '-t 0.6 --shingles --common 0.1 --source site';
+
+	is($common, stars(0.1, 0.6, @$texts), 'exactly what a loop over all finds');
+	is(keepers_of('-t 0.6 --decide texts --common 0.1 --source site -j 3 -m 9M', @$texts), $common, 'by signatures and texts, too');
+	cmp_ok(f1($plain, $topic), '<', 0.15, sprintf 'F1 %.2f in %d templates', f1($plain, $topic), $case->[2]);
+	cmp_ok(f1($common, $topic), '>', 0.9, sprintf 'F1 %.2f without them', f1($common, $topic));
+}
+my ($texts, $topic) = plant(150, 4, 0);
+is(keepers_of('-t 0.6 --shingles --common 0.1', @$texts), keepers_of('-t 0.6 --shingles', @$texts), 'an ordinary corpus loses nothing');
+run('$N dedupe -t 0.6 planted.jsonl >out3');
+is(slurp('error'), '', 'nor is it taken for a template');
+# A family of copies, edited here and there, is no template.
+my @edited = map { my @copy = map { "e$_" } 1 .. 200; $copy[ rand @copy ] = 'f' . int rand 400 for 1 .. 6; "@copy" } 1 .. 100;
+write_pages('planted.jsonl', @edited);
+cmp_ok(run('$N dedupe -t 0.7 planted.jsonl | grep -c .'), '<', 5, 'edited copies');
+is(slurp('error'), '', 'nor are they');
+
 # ---- Certificates: a program of its own confirms what went ----
 
 my $verify = "$ENV{TESTDIR}/python/neardup/verify.py";

@@ -382,7 +382,7 @@ test_threads(neardup_session *session)
 
 /* A neardup_next: three texts. */
 static bool
-next_text(void *state, const char **utf8, size_t *length)
+next_text(void *state, const char **utf8, size_t *length, uint64_t *source)
 {
 	int *texts = state;
 

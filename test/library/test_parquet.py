@@ -301,6 +301,7 @@ class Parquet(unittest.TestCase):
                 (["--minhash", "64,8", "-s"] + ["char 5"], {"k": 64, "b": 8, "scheme": "char 5"}), (["--shingles", "-t", ".95"], {"shingles": True, "threshold": 0.95}),
                 (["--containment", "--multiset", "--nearest", "-j2", "-m", "1G"], {"containment": True, "multiset": True, "nearest": True}),
                 (["--decide", "signatures"], {"decide": "signatures"}), (["--contained", ".5", "-t", ".3"], {"contained": 0.5, "threshold": 0.3}),
+                (["--common", ".1", "--source", "id"], {"common": 0.1, "source": "id"}),
                 (["--lexicon", self.folder / "lexicon"], {"lexicon": lexicon}), (["-a", against], {"against": pyarrow.parquet.read_table(against)})):
             run(self.file, "-o", self.out, "--id", "id", "--report", self.folder / "report", *options)
             self.assertEqual(pyarrow.parquet.read_table(self.out)["id"].to_pylist(), neardup.dedupe(TABLE, text="text", **how)["id"].to_pylist(), options)

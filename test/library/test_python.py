@@ -308,6 +308,26 @@ class Python(unittest.TestCase):
         again = pickle.loads(pickle.dumps(refused.exception))
         self.assertEqual((str(again), again.code), (str(refused.exception), 1))
 
+    def test_common(self):
+        """What many texts have is left out, and a text that has nothing else is not."""
+        form = " ".join(f"form{i}" for i in range(90))
+        rows = [{"site": i % 3, "text": f"{form} topic{i % 30} x{i % 30} y{i % 30}"} for i in range(90)] + [{"site": 0, "text": form}] * 2
+        texts = [row["text"] for row in rows]
+        self.assertEqual(len(neardup.dedupe(texts)), 1)
+        for kept in neardup.dedupe(texts, common=0.1), neardup.dedupe(rows, text="text", common=0.1, source="site"), neardup.dedupe(texts, common=0.1, shingles=True):
+            self.assertEqual(len(kept), 31)
+        lexicon = neardup.Lexicon.common(texts, 0.1)
+        self.assertEqual((str(lexicon)[:12], str(lexicon).count(":"), str(lexicon).count(":0")), ("1/word 3/31/", 88, 88))
+        # 20 texts of one source, of a hundred.
+        few = [f"{form} a{i} b{i} c{i}" for i in range(20)] + [f"a{i} b{i} c{i} d{i}" for i in range(80)]
+        self.assertEqual(str(neardup.Lexicon.common(few, 0.5)).count(":"), 0)
+        self.assertEqual(str(neardup.Lexicon.common(few, 0.5, ["x"] * 20 + [None] * 80)).count(":"), 88)
+        self.assertEqual(neardup.dedupe(few, common=0.5), neardup.dedupe(few))
+        for how in {"common": 0}, {"common": 1.5}, {"common": 0.1, "lexicon": lexicon}, {"common": 0.1, "scheme": "spot 1 2"}:
+            self.assertRaises(ValueError, neardup.dedupe, texts, **how)
+        self.assertRaises(ValueError, neardup.dedupe, neardup.minhash(texts), common=0.1)
+        self.assertRaises(ValueError, neardup.dedupe, rows, text="text", source="site")
+
     def test_texts_of_lexicon(self):
         def texts(last):
             for text in TEXTS[:3]:

@@ -117,7 +117,7 @@ FROM docs GROUP BY 1, 2;
 SELECT weigh(to_shingles('c1 c4 c4 never', 'word 1'), '1/word 1/10/{}'), cardinality(weigh(to_shingles('c1 c4', 'word 1'), :'lex')), shingle_total(weigh(to_shingles('c1 c4', 'word 1'), :'lex'));
 -- The cardinality of a signature is the number of copies
 SELECT cardinality(to_minhash('1/weighted/{1,2:3}'::shingles)) AS copies, containment(to_minhash('c500 never', lexicon => :'lex'), to_minhash('c500 other', lexicon => :'lex')) BETWEEN 0.2 AND 0.7 AS containment;
--- A text of words that all documents have is empty
+-- A text of words that all documents have is weighed whole
 SELECT weigh(to_shingles('c1', 'word 1'), :'lex'), cardinality(to_minhash('c1', lexicon => :'lex'));
 
 -- The estimate is close to the exact weighted Jaccard: its error is at most that of a plain set

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "random.h"
+#include "sketch/common_elements.h"
 #include "sketch/counts.h"
 #include "sketch/sketch.h"
 #include "unit.h"
@@ -211,6 +212,126 @@ test_weigh(void)
 	host_free(weights.start);
 }
 
+/* A set of which the lexicon would leave out all is weighed whole, and counted. */
+static void
+test_whole(void)
+{
+	uint64_t hashes[20];
+	uint32_t key[20];
+	uint8_t weight[20] = {0};
+	uint32_t symbols[64];
+	uint32_t others[64];
+	uint64_t whole = 0;
+	Weights weights;
+	BagBuilder bag_builder;
+	MinhashBuilder builder;
+	Bag bag;
+	Bag weighed;
+
+	for (uint64_t i = 0; i < 20; i++)
+	{
+		hashes[i] = i;
+		key[i] = weight_key(mix64(i));
+	}
+	for (int i = 1; i < 20; i++)
+		for (int j = i; j > 0 && key[j - 1] > key[j]; j--)
+		{
+			uint32_t k = key[j];
+
+			key[j] = key[j - 1];
+			key[j - 1] = k;
+		}
+	weights_begin(&weights, key, weight, 20);
+	weights.whole = &whole;
+	bag_begin(&bag_builder);
+	bag_add(&bag_builder, hashes, 20);
+	CHECK(bag_finish(&bag_builder, &bag));
+	weighed = bag_weigh(&bag, &weights);
+	CHECK(weighed.count == 20 && bag_total(&weighed) == 20 * WEIGHT_MAX);
+	minhash_begin(&builder, 0);
+	minhash_add(&builder, hashes, 20);
+	CHECK(minhash_finish_weighed(&builder, &weights, 64, symbols) == 20 * WEIGHT_MAX);
+	minhash_of_copies(&weighed, 64, others);
+	CHECK(memcmp(symbols, others, sizeof(symbols)) == 0);
+	CHECK(whole == 2);
+	bag_free(&weighed);
+	bag.count = 0;
+	weighed = bag_weigh(&bag, &weights);
+	CHECK(weighed.count == 0 && whole == 2);
+	bag_free(&weighed);
+	bag_free(&bag);
+	host_free(weights.start);
+}
+
+/* ---- Common elements ------------------------------------------------------- */
+
+#define DOCUMENTS 400
+#define ELEMENTS_OF_ALL 60
+#define SOURCES 4
+
+/* Returns how many distinct documents of a source, or of all for 0, have an element; -1 counts documents. */
+static int
+count_distinct(const uint64_t *set, const int *source, int of, int element)
+{
+	int count = 0;
+
+	for (int i = 0; i < DOCUMENTS; i++)
+	{
+		bool found = (of == 0 || source[i] == of) && (element < 0 || (set[i] >> element & 1) != 0);
+
+		for (int j = 0; found && j < i; j++)
+			found = set[j] != set[i] || (of != 0 && source[j] != of);
+		count += found;
+	}
+	return count;
+}
+
+/* Common elements are those that a count of all documents finds, whatever is in memory. */
+static void
+test_common(double share, size_t memory)
+{
+	static CommonElements common;
+	uint64_t set[DOCUMENTS];
+	int source[DOCUMENTS];
+	uint32_t *key;
+	uint32_t count;
+
+	common_begin(&common, share, memory);
+	for (int i = 0; i < DOCUMENTS; i++)
+	{
+		uint64_t mixed[ELEMENTS_OF_ALL];
+		size_t elements = 0;
+
+		source[i] = (int) (next_random(&random_seed) % (SOURCES + 1));
+		set[i] = next_random(&random_seed) & next_random(&random_seed) & 0xFFFFFFF;
+		set[i] |= source[i] == 1 ? UINT64_C(3) << 30 : 0;
+		if (i > 0 && i % 3 == 0)
+			set[i] = set[next_random(&random_seed) % i];
+		for (int e = 0; e < ELEMENTS_OF_ALL; e++)
+			if ((set[i] >> e & 1) != 0)
+				mixed[elements++] = mix64(e);
+		common_add(&common, source[i], mixed, elements);
+	}
+	CHECK(common.documents == (uint64_t) count_distinct(set, source, 0, -1));
+	count = common_finish(&common, &key);
+	for (uint32_t i = 1; i < count; i++)
+		CHECK(key[i - 1] < key[i]);
+	for (int e = 0; e < ELEMENTS_OF_ALL; e++)
+	{
+		bool expected = false;
+		bool found = false;
+
+		for (int of = 0; of <= SOURCES; of++)
+			expected = expected ||
+				count_distinct(set, source, of, e) >=
+					fmax(share * count_distinct(set, source, of, -1), FORM_DOCUMENTS);
+		for (uint32_t i = 0; i < count; i++)
+			found = found || key[i] == weight_key(mix64(e));
+		CHECK_MSG(found == expected, "element %d, share %g", e, share);
+	}
+	host_free(key);
+}
+
 /* ---- Estimates ------------------------------------------------------------ */
 
 #define PAIRS 400
@@ -371,6 +492,9 @@ main(void)
 	test_many_copies();
 	test_memory();
 	test_weigh();
+	test_whole();
+	for (int i = 1; i <= 40; i++)
+		test_common(i / 80.0, i % 2 == 0 ? 0 : 1 << 20);
 	test_estimates();
 	test_counts();
 	test_digest();

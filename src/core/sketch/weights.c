@@ -18,7 +18,7 @@ weight_of_count(uint32_t count, uint64_t documents, double share)
 {
 	double idf = log((double) documents / count) / log((double) documents);
 
-	if (count >= Max(share * documents, FORM_DOCUMENTS))
+	if (is_of_form(count, documents, share))
 		return 0;
 	return (uint8_t) floor(WEIGHT_MAX * idf + 0.5);
 }
@@ -85,7 +85,19 @@ weights_digest(uint32_t scheme, uint64_t documents, const uint32_t *key, const u
 	return hash;
 }
 
-/* Returns the elements of a bag whose weights are not zero, with these as their frequencies. */
+/* Returns the weight of each element of a set without any weight; counts the set. */
+static uint32_t
+weigh_whole(const Weights *weights)
+{
+	if (weights->whole != NULL)
+		__atomic_fetch_add(weights->whole, 1, __ATOMIC_RELAXED);
+	return WEIGHT_MAX;
+}
+
+/*
+ * Returns the elements of a bag whose weights are not zero, with these as their frequencies; all of
+ * them if none has a weight.
+ */
 Bag
 bag_weigh(const Bag *bag, const Weights *weights)
 {
@@ -102,6 +114,14 @@ bag_weigh(const Bag *bag, const Weights *weights)
 			continue;
 		weighed.element[weighed.count] = bag->element[i];
 		weighed.frequency[weighed.count++] = weight;
+	}
+	if (weighed.count == 0 && bag->count > 0)
+	{
+		uint32_t weight = weigh_whole(weights);
+
+		memcpy(weighed.element, bag->element, (size_t) bag->count * sizeof(int64_t));
+		for (; weighed.count < bag->count; weighed.count++)
+			weighed.frequency[weighed.count] = weight;
 	}
 	bag_drop_ones(&weighed);
 	return weighed;
@@ -147,6 +167,13 @@ copies_weighed(uint64_t *mixed, size_t count, const Weights *weights)
 	{
 		host_check_interrupts_at(i);
 		set_weight(&copies, i, weight_of(weights, mixed[i]));
+	}
+	if (copies.count == 0 && count > 0)
+	{
+		uint32_t weight = weigh_whole(weights);
+
+		for (size_t i = 0; i < count; i++)
+			set_weight(&copies, i, weight);
 	}
 	return copies;
 }

@@ -6,6 +6,10 @@
  * estimates the weighted resemblance, the sum of the lesser weights over the sum of the
  * greater ones, as the sketch of a plain set estimates its resemblance (Haveliwala, Gionis
  * and Indyk 2000; Gollapudi and Panigrahy 2006).
+ *
+ * A set of which no element has a weight is weighed whole: each element as much as one that the
+ * lexicon does not have.  Otherwise copies of a text that has nothing of its own would be found by
+ * nobody.
  */
 #ifndef NEARDUP_SKETCH_WEIGHTS_H
 #define NEARDUP_SKETCH_WEIGHTS_H
@@ -20,6 +24,13 @@
 
 /* Up to this many documents may be near-duplicates; what more of them share may be a form. */
 #define FORM_DOCUMENTS 20
+
+/* Returns whether so many documents have an element that it is a part of a form. */
+static inline bool
+is_of_form(uint64_t count, uint64_t documents, double share)
+{
+	return count >= Max(share * documents, FORM_DOCUMENTS);
+}
 
 /* Returns the key of an element, given as its mix64, in a lexicon. */
 static inline uint32_t
@@ -36,6 +47,7 @@ typedef struct Weights
 	const uint8_t *weight;
 	int shift;       /* the highest 32 - shift bits of a key are its bucket */
 	uint32_t *start; /* the start of the keys of each bucket, and count */
+	uint64_t *whole; /* the number of sets that were weighed whole, or NULL */
 } Weights;
 
 extern uint8_t weight_of_count(uint32_t count, uint64_t documents, double share);

@@ -24,7 +24,8 @@ enum
 {
 	TEXT,
 	ID,
-	BEST, /* the record with the greatest value of the field stays */
+	BEST,   /* the record with the greatest value of the field stays */
+	SOURCE, /* texts of one value are of one source, for --common */
 	FIELDS
 };
 
@@ -97,10 +98,12 @@ typedef struct CommandOptions
 	const char *part;
 	double entries;
 	double share;
+	double common; /* the share of texts whose shingles are left out; 0: none are */
 	double jobs;
 	double memory; /* 0: half of the machine's, for joins */
 	char **files;  /* "-" if none is named */
 	char **others; /* the files of --against, or NULL */
+	char **line;   /* the words behind the name of the program, as they were typed */
 	neardup_options join;
 } CommandOptions;
 
@@ -229,9 +232,10 @@ typedef struct RecordText
 {
 	const char *text;
 	size_t length;
-	const char *id;   /* ends in a zero */
-	const char *best; /* the value of --best, as the id; empty if there is none */
-	bool skipped;     /* --skip-errors leaves it out */
+	const char *id;     /* ends in a zero */
+	const char *best;   /* the value of --best, as the id; empty if there is none */
+	const char *source; /* the value of --source, likewise */
+	bool skipped;       /* --skip-errors leaves it out */
 } RecordText;
 
 /* Where a record lies: in a file, or in a copy of what packed files hold. */
@@ -251,6 +255,7 @@ extern uint64_t files_bytes(const Files *files);
 extern bool files_next(Files *files, RecordBatch *batch);
 extern void files_done(Files *files, const RecordBatch *batch);
 extern void files_rewind(Files *files);
+extern void files_keep(Files *files);
 extern int files_reopen(const Files *files, int source);
 extern void files_begin_batch(const Files *files, RecordBatch *batch);
 extern void check_fields(const Files *files);
@@ -337,6 +342,11 @@ typedef struct Texts
 extern void texts_add(Texts *texts, const RecordBatch *batch);
 extern const neardup_evidence *texts_done(Texts *texts, const neardup_signer *signer);
 
+/* ---- Templates (template.c) ----------------------------------------------------- */
+
+extern void look_for_templates(neardup_session *session, const neardup_evidence *evidence,
+							   const uint32_t *keeper, size_t count);
+
 /* ---- The order of records (best.c) --------------------------------------- */
 
 /* The values of the field of --best of all records. */
@@ -355,6 +365,8 @@ extern const char **best_keys(const Best *best);
 /* ---- Commands (sign.c, dedupe.c) ---------------------------------------- */
 
 extern neardup_signer *new_signer(neardup_session *session, neardup_kind kind);
+extern void tell_whole(const neardup_signer *signer);
+extern void learn_common(neardup_session *session, Files *files, Files *others);
 extern neardup_kind kind_of_options(void);
 extern bool texts_decide(void);
 extern void write_copy_begin(void);

@@ -246,27 +246,36 @@ remember_texts(neardup_session *session, neardup_signer *signer, const Files *fi
 	check(session, neardup_signer_remember(session, signer, bytes));
 }
 
-/* Reads and signs all records of files, which are read again if `twice`, or if texts decide; or reads signatures. */
+/* Opens files, which are read again if `twice`, or if texts decide. */
 static RecordValues *
-read_corpus(neardup_session *session, neardup_signer *signer, char **names, bool twice,
-			bool against)
+open_corpus(neardup_session *session, char **names, bool twice, bool against)
 {
 	RecordValues *corpus = resize(NULL, NULL, sizeof(RecordValues));
 
 	*corpus =
 		(RecordValues){.session = session,
-					   .signer = signer,
 					   .values = {.kind = kind_of_options()},
 					   .against = against,
 					   .signatures = against ? are_signatures(names) : options.signatures != NULL};
+	if (!corpus->signatures)
+		corpus->files =
+			files_open(names, options.format, twice || texts_decide() || options.common > 0);
+	corpus->texts.files = corpus->files;
+	return corpus;
+}
+
+/* Reads and signs all records of a corpus, or reads signatures. */
+static void
+read_corpus(neardup_session *session, neardup_signer *signer, RecordValues *corpus, char **names)
+{
+	corpus->signer = signer;
 	if (corpus->signatures)
 		read_signatures(names, keep_signature, corpus);
 	else
 	{
-		corpus->files = files_open(names, options.format, twice || texts_decide());
-		corpus->texts.files = corpus->files;
-		if (texts_decide() && !against)
+		if (texts_decide() && !corpus->against)
 			remember_texts(session, signer, corpus->files);
+		files_keep(corpus->files);
 		pipeline(corpus->files, make_values, keep_values, corpus);
 	}
 	if (corpus->ends.count > NEARDUP_NO_KEEPER / 2)
@@ -279,22 +288,38 @@ read_corpus(neardup_session *session, neardup_signer *signer, char **names, bool
 									  .state = corpus};
 	if (texts_decide())
 		corpus->values.evidence = texts_done(&corpus->texts, new_signer(session, NEARDUP_SHINGLES));
-	return corpus;
 }
 
-/* Returns the records of --against, whose text and id have the same names, or NULL. */
+/*
+ * Reads and signs all records, or reads signatures; sets *against to the records of --against, whose text and
+ * id have the same names, or NULL.
+ */
 static RecordValues *
-read_against(neardup_session *session, neardup_signer *signer)
+read_sides(neardup_session *session, bool twice, RecordValues **against)
 {
-	RecordValues *against;
+	RecordValues *corpus = open_corpus(session, options.files, twice, false);
 	const char *best = options.field[BEST];
+	neardup_signer *signer;
 
-	if (options.against == NULL)
-		return NULL;
-	options.field[BEST] = NULL;
-	against = read_corpus(session, signer, options.others, false, true);
-	options.field[BEST] = best;
-	return against;
+	*against = NULL;
+	if (options.common > 0)
+	{
+		if (options.against != NULL)
+			*against = open_corpus(session, options.others, false, true);
+		learn_common(session, corpus->files, *against != NULL ? (*against)->files : NULL);
+	}
+	signer = new_signer(session, kind_of_options());
+	read_corpus(session, signer, corpus, options.files);
+	if (options.against != NULL)
+	{
+		options.field[BEST] = NULL;
+		if (*against == NULL)
+			*against = open_corpus(session, options.others, false, true);
+		read_corpus(session, signer, *against, options.others);
+		options.field[BEST] = best;
+	}
+	tell_whole(signer);
+	return corpus;
 }
 
 /* ---- pairs -------------------------------------------------------------- */
@@ -321,9 +346,8 @@ void
 command_pairs(void)
 {
 	neardup_session *session = new_session();
-	neardup_signer *signer = new_signer(session, kind_of_options());
-	const RecordValues *corpus = read_corpus(session, signer, options.files, false, false);
-	const RecordValues *against = read_against(session, signer);
+	RecordValues *against;
+	const RecordValues *corpus = read_sides(session, false, &against);
 	Sides sides = {corpus, against != NULL ? against : corpus};
 
 	options.join.memory = memory_for_join();
@@ -413,8 +437,8 @@ void
 command_clusters(void)
 {
 	neardup_session *session = new_session();
-	const RecordValues *corpus =
-		read_corpus(session, new_signer(session, kind_of_options()), options.files, false, false);
+	RecordValues *against;
+	const RecordValues *corpus = read_sides(session, false, &against);
 	RecordKeepers clusters = find_clusters(session, corpus, NULL, NULL);
 	uint32_t *size = resize(NULL, NULL, corpus->values.count * sizeof(uint32_t) + 1);
 	char text[16];
@@ -423,6 +447,7 @@ command_clusters(void)
 	for (uint32_t i = 0; i < corpus->values.count; i++)
 		if (clusters.keeper[i] != NEARDUP_NO_KEEPER)
 			size[clusters.keeper[i]]++;
+	look_for_templates(session, corpus->values.evidence, clusters.keeper, corpus->values.count);
 	for (uint32_t i = 0; i < corpus->values.count; i++)
 	{
 		uint32_t keeper = clusters.keeper[i];
@@ -582,11 +607,10 @@ static void
 dedupe_records(FILE *report)
 {
 	neardup_session *session = new_session();
-	neardup_signer *signer = new_signer(session, kind_of_options());
 	RecordKeepers taken = {NULL, NULL};
 	RecordKeepers clusters;
-	RecordValues *corpus = read_corpus(session, signer, options.files, true, false);
-	RecordValues *against = read_against(session, signer);
+	RecordValues *against;
+	RecordValues *corpus = read_sides(session, true, &against);
 	bool *goes = resize(NULL, NULL, corpus->values.count + 1);
 	Kept kept;
 
@@ -597,6 +621,7 @@ dedupe_records(FILE *report)
 		dedupe_drop(session, report, corpus, against, &taken, "against", goes);
 	}
 	clusters = find_clusters(session, corpus, NULL, taken.keeper);
+	look_for_templates(session, corpus->values.evidence, clusters.keeper, corpus->values.count);
 	dedupe_drop(session, report, corpus, corpus, &clusters, "duplicate", goes);
 	if (corpus->signatures)
 	{

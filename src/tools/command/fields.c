@@ -127,7 +127,8 @@ note_field(RecordBatch *batch, int i, const JsonValue *value)
 {
 	static const char *const twice[] = {"it has the field of the text twice",
 										"it has the field of the id twice",
-										"it has the field of --best twice"};
+										"it has the field of --best twice",
+										"it has the field of --source twice"};
 	unsigned bit = 1u << i;
 	bool joined = i == TEXT && value->nested && strstr(options.field[i], "[]") != NULL &&
 		value->holder != batch->holder;
@@ -186,7 +187,7 @@ take_value(void *state, const JsonValue *value)
 static void
 parse_json(RecordBatch *batch, const char *at, size_t length)
 {
-	bool nested = is_path(TEXT) || is_path(ID) || is_path(BEST);
+	bool nested = is_path(TEXT) || is_path(ID) || is_path(BEST) || is_path(SOURCE);
 	const char *defect;
 
 	batch->has = batch->named = 0;
@@ -203,7 +204,7 @@ check_field(RecordBatch *batch, int i, const char *bytes, size_t length)
 	if (!is_utf8(bytes, length))
 		batch->defect = "it is not UTF-8: iconv converts it";
 	else if (i != TEXT && strlen(bytes) < length)
-		batch->defect = "its id, or field of --best, has a character U+0000";
+		batch->defect = "its id, or field of --best or --source, has a character U+0000";
 }
 
 /* Reads a record of a batch, the last one that was taken; notes what is wrong with it. */
@@ -222,7 +223,7 @@ parse_record(RecordBatch *batch, RecordText *document)
 	}
 	if (batch->format == FORMAT_FILES)
 	{
-		*document = (RecordText){at, length, batch->file, field[BEST].bytes};
+		*document = (RecordText){at, length, batch->file, field[BEST].bytes, field[SOURCE].bytes};
 		check_field(batch, TEXT, at, length);
 		if (batch->broken.length > 0)
 			batch->defect = batch->broken.bytes;
@@ -234,8 +235,8 @@ parse_record(RecordBatch *batch, RecordText *document)
 		parse_columns(batch, at, length);
 	if (is_numbered(batch))
 		put_text(&field[ID], "%llu", (unsigned long long) (batch->first + batch->next));
-	*document =
-		(RecordText){field[TEXT].bytes, field[TEXT].length, field[ID].bytes, field[BEST].bytes};
+	*document = (RecordText){field[TEXT].bytes, field[TEXT].length, field[ID].bytes,
+							 field[BEST].bytes, field[SOURCE].bytes};
 	for (int i = 0; i < FIELDS && batch->defect == NULL; i++)
 		check_field(batch, i, field[i].bytes, field[i].length);
 }
@@ -282,6 +283,6 @@ next_document(RecordBatch *batch, RecordText *document)
 	if (options.mask != NULL && batch->defect == NULL)
 		mask_document(batch, document);
 	if (skip_record(batch))
-		*document = (RecordText){.text = "", .id = "", .best = "", .skipped = true};
+		*document = (RecordText){.text = "", .id = "", .best = "", .source = "", .skipped = true};
 	return batch->defect == NULL;
 }

@@ -23,7 +23,8 @@ struct Files
 	struct stat *status; /* the status of each file when it was opened first, or zeros */
 	bool texts;          /* they hold texts, so --skip-errors applies */
 	Buffer defect;       /* why the rest of the open file cannot be read, or nothing */
-	bool again;          /* the files are read for the second time */
+	bool again;          /* the files have been read before */
+	bool keeps;          /* what packed files hold is copied in this reading, to be read again */
 	bool plain;          /* the open file is not packed */
 	uint64_t place;      /* the place of the next batch in the file */
 	int packed;          /* a temporary file with what packed files hold, or -1 */
@@ -154,10 +155,19 @@ files_rewind(Files *files)
 	files->total = files_bytes(files);
 	files->begun = time(NULL);
 	files->again = files->next > 0;
+	files->keeps = false;
+	files->left_out.length = files->ends = 0;
 	files->next = 0;
 	files->before = files->read = 0;
 	files->columns.length = 0;
 	files->records = files->before_records = files->done = files->bytes = 0;
+}
+
+/* Lets the next reading keep what texts_decide() reads again: what packed files hold. */
+void
+files_keep(Files *files)
+{
+	files->keeps = texts_decide();
 }
 
 /* Fails if a file's status is not what it was first. */
@@ -382,7 +392,7 @@ place_batch(Files *files, RecordBatch *batch)
 	batch->source = files->plain ? files->next - 1 : PACKED_FILES;
 	batch->place = files->plain ? files->place : files->packed_end;
 	files->place += batch->data.length;
-	if (files->plain || files->again || !texts_decide())
+	if (files->plain || !files->keeps)
 		return;
 	if (files->packed < 0)
 		files->packed = temporary_file();
@@ -623,10 +633,10 @@ check_fields(const Files *files)
 void
 batch_free(RecordBatch *batch)
 {
-	Buffer *buffers[] = {&batch->data,     &batch->record,   &batch->out,   &batch->size,
-						 &batch->id,       &batch->best,     &batch->cell,  &batch->field[0],
-						 &batch->field[1], &batch->field[2], &batch->span,  &batch->skipped,
-						 &batch->line,     &batch->digest,   &batch->broken};
+	Buffer *buffers[] = {&batch->data,     &batch->record,   &batch->out,      &batch->size,
+						 &batch->id,       &batch->best,     &batch->cell,     &batch->field[0],
+						 &batch->field[1], &batch->field[2], &batch->field[3], &batch->span,
+						 &batch->skipped,  &batch->line,     &batch->digest,   &batch->broken};
 
 	for (size_t i = 0; i < sizeof(buffers) / sizeof(*buffers); i++)
 		resize(NULL, buffers[i]->bytes, 0);

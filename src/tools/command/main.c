@@ -157,7 +157,9 @@ enum
 	OF_WHOLE_RECORDS = 8, /* not --unit line */
 	OF_LINES = 16,        /* --unit line */
 	OF_FILES = 32,        /* --input files */
-	OF_ONE_KIND = 64      /* one kind of signatures, so only one such option */
+	OF_COMMON = 64,       /* --common */
+	OF_ONE_KIND = 128,    /* one kind of signatures, so only one such option */
+	OF_ONE_WEIGHT = 256   /* one way to weigh shingles, or none, so only one such option */
 };
 
 /* An option: a flag if it has no value, a choice if its value has bars, a number if it has bounds. */
@@ -200,11 +202,18 @@ static const Option known[] = {
 	{"minhash", "K,B", "signs by minhash; default: 512,1", &options.minhash, .only = SIGNERS,
 	 .of = OF_TEXTS | OF_WHOLE_RECORDS | OF_ONE_KIND},
 	{"simhash", "F", "signs by simhash of F bits", &options.simhash, .only = SIGNERS,
-	 .of = OF_TEXTS | OF_WHOLE_RECORDS | OF_ONE_KIND},
+	 .of = OF_TEXTS | OF_WHOLE_RECORDS | OF_ONE_KIND | OF_ONE_WEIGHT},
 	{"shingles", NULL, "signs with, and compares, the sets of shingles", &options.shingles,
 	 .only = "sign, pairs, clusters and dedupe", .of = OF_TEXTS | OF_WHOLE_RECORDS | OF_ONE_KIND},
 	{"lexicon", "FILE", "weighs shingles by a lexicon", &options.lexicon, .only = SIGNERS,
-	 .of = OF_TEXTS | OF_WHOLE_RECORDS},
+	 .of = OF_TEXTS | OF_WHOLE_RECORDS | OF_ONE_WEIGHT},
+	{"common", "SHARE",
+	 "the share of the distinct texts, above 0, at most 1; shingles that so many have, and at least 20, are left out",
+	 &options.common, .only = "pairs, clusters and dedupe", .least = 1e-9, .most = 1,
+	 .of = OF_OWN_RECORDS | OF_WHOLE_RECORDS | OF_ONE_WEIGHT},
+	{"source", "NAME",
+	 "with --common: texts of one value in this field are of one source; also leaves out what its texts share",
+	 &options.field[SOURCE], .only = "pairs, clusters and dedupe", .of = OF_RECORDS | OF_COMMON},
 	{"format", "copy-text|copy-binary|records", "what is written; default: copy-text",
 	 &options.output, .only = "sign"},
 	{"threshold", "NUMBER", "the least similarity, above 0, at most 1; default: 0.8",
@@ -369,6 +378,8 @@ check_decision(const char *command)
 	if (options.decide == DECIDE_TEXTS && kind == NEARDUP_SIMHASH)
 		fail(EXIT_USAGE,
 			 "--decide texts is for minhash: a simhash estimates no resemblance of shingles");
+	if (options.common > 0 && !texts)
+		fail(EXIT_USAGE, "--common needs texts on both sides, not signatures");
 	if (given && options.decide == DECIDE_TEXTS && !texts)
 		fail(EXIT_USAGE, "--decide texts needs texts on both sides, not signatures");
 	if (!given)
@@ -391,14 +402,14 @@ refuse_options(const bool *given, unsigned of, const char *what)
 			fail(EXIT_USAGE, "--%s is for %s", known[i].name, what);
 }
 
-/* Fails if two options of one kind of signatures are given. */
+/* Fails if two options are given of which there can be one. */
 static void
-refuse_second_kind(const bool *given)
+refuse_second(const bool *given, unsigned of)
 {
 	const char *first = NULL;
 
 	for (size_t i = 0; i < KNOWN; i++)
-		if (given[i] && (known[i].of & OF_ONE_KIND) != 0)
+		if (given[i] && (known[i].of & of) != 0)
 		{
 			if (first != NULL)
 				fail(EXIT_USAGE, "--%s and --%s exclude each other", first, known[i].name);
@@ -412,7 +423,10 @@ check_options(const bool *given, const char *command)
 {
 	const char *separator = options.separator;
 
-	refuse_second_kind(given);
+	refuse_second(given, OF_ONE_KIND);
+	refuse_second(given, OF_ONE_WEIGHT);
+	if (options.common == 0)
+		refuse_options(given, OF_COMMON, "--common");
 	if (options.signatures != NULL)
 		refuse_options(given, OF_OWN_RECORDS, "records, not for --signatures");
 	if (options.signatures != NULL && (options.against == NULL || are_signatures(options.others)))
@@ -523,6 +537,9 @@ main(int count, char **arguments)
 
 	while (command < 7 && strcmp(name, names[command]) != 0)
 		command++;
+	/* getopt_long() moves the words. */
+	options.line = resize(NULL, NULL, (count + 1) * sizeof(char *));
+	memcpy(options.line, arguments + 1, count * sizeof(char *));
 	arguments[0] = "neardup";
 	if (command == 7)
 		read_options(count, arguments);

@@ -9,6 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+/* The lexicon of --lexicon or --common, in any format. */
+static Buffer lexicon;
+
 /* ---- What values are made ------------------------------------------------ */
 
 /* Returns the kind of value that the options say. */
@@ -31,7 +37,6 @@ texts_decide(void)
 neardup_signer *
 new_signer(neardup_session *session, neardup_kind kind)
 {
-	static Buffer lexicon;
 	const char *shape = kind == NEARDUP_SIMHASH ? options.simhash : options.minhash;
 	neardup_signer *signer;
 	bool usual = kind == NEARDUP_MINHASH && shape == NULL;
@@ -49,6 +54,17 @@ new_signer(neardup_session *session, neardup_kind kind)
 		  neardup_signer_new(session, kind, k, b, options.scheme, lexicon.bytes, lexicon.length,
 							 &signer));
 	return signer;
+}
+
+/* Says of how many texts a signer's lexicon would have left out all. */
+void
+tell_whole(const neardup_signer *signer)
+{
+	size_t whole = neardup_signer_whole(signer);
+
+	if (whole > 0)
+		fprintf(stderr, "neardup: texts that have nothing else, and are compared whole: %zu\n",
+				whole);
 }
 
 /* ---- sign --------------------------------------------------------------- */
@@ -201,11 +217,14 @@ command_sign(void)
 	bool binary = options.output == OUTPUT_COPY_BINARY;
 	Files *files = files_open(options.files, options.format, false);
 
+	neardup_signer *signer = new_signer(session, kind_of_options());
+
 	if (binary)
 		write_copy_begin();
-	pipeline(files, sign_batch, write_batch, new_signer(session, kind_of_options()));
+	pipeline(files, sign_batch, write_batch, signer);
 	if (binary)
 		write_copy_end();
+	tell_whole(signer);
 }
 
 /* ---- learn -------------------------------------------------------------- */
@@ -213,25 +232,43 @@ command_sign(void)
 typedef struct TextsToLearn
 {
 	Files *files;
+	Files *others; /* those that come next, or NULL */
 	RecordBatch batch;
 } TextsToLearn;
 
+/* Begins with the next batch; returns false if there is none. */
+static bool
+next_batch(TextsToLearn *texts)
+{
+	if (texts->batch.file != NULL)
+		files_done(texts->files, &texts->batch);
+	while (!files_next(texts->files, &texts->batch))
+	{
+		check_fields(texts->files);
+		if (texts->others == NULL)
+			return false;
+		texts->files = texts->others;
+		texts->others = NULL;
+		texts->batch.seen = 0;
+		options.field[SOURCE] = NULL;
+	}
+	return true;
+}
+
 /* A neardup_next. */
 static bool
-next_text(void *state, const char **utf8, size_t *length)
+next_text(void *state, const char **utf8, size_t *length, uint64_t *source)
 {
 	TextsToLearn *texts = state;
 	RecordText document;
 
 	do
 		while (!next_document(&texts->batch, &document))
-		{
-			if (texts->batch.file != NULL)
-				files_done(texts->files, &texts->batch);
-			if (!files_next(texts->files, &texts->batch))
+			if (!next_batch(texts))
 				return false;
-		}
 	while (document.skipped);
+	if (*document.source != '\0')
+		*source = XXH3_64bits(document.source, strlen(document.source)) | 1;
 	*utf8 = document.text;
 	*length = document.length;
 	return true;
@@ -243,17 +280,40 @@ command_learn(void)
 {
 	neardup_session *session = new_session();
 	TextsToLearn texts = {.files = files_open(options.files, options.format, false)};
-	neardup_bytes lexicon;
+	neardup_bytes learnt;
 	neardup_bytes text;
-	neardup_code code;
 
-	code = neardup_learn(session, options.scheme, options.entries, options.share,
-						 options.memory / 2, next_text, &texts, &lexicon);
-	check_fields(texts.files);
-	check(session, code);
-	check(session, neardup_print(session, NEARDUP_LEXICON, lexicon.bytes, lexicon.length, &text));
+	check(session,
+		  neardup_learn(session, options.scheme, options.entries, options.share, options.memory / 2,
+						next_text, &texts, &learnt));
+	check(session, neardup_print(session, NEARDUP_LEXICON, learnt.bytes, learnt.length, &text));
 	write_out(stdout, text.bytes, text.length);
 	write_out(stdout, "\n", 1);
+}
+
+/*
+ * Learns what --common leaves out of the texts of files, and of those of --against or NULL; they are read
+ * again.  The source of a text counts in this reading only.
+ */
+void
+learn_common(neardup_session *session, Files *files, Files *others)
+{
+	TextsToLearn texts = {.files = files, .others = others};
+	neardup_bytes learnt;
+	size_t count;
+
+	check(session,
+		  neardup_common(session, options.scheme, options.common, options.memory / 2, next_text,
+						 &texts, &count, &learnt));
+	batch_free(&texts.batch);
+	options.field[SOURCE] = NULL;
+	files_rewind(files);
+	if (others != NULL)
+		files_rewind(others);
+	fprintf(stderr, "neardup: shingles that many texts have, and are left out: %zu\n", count);
+	if (count > 0)
+		put(&lexicon, learnt.bytes, learnt.length);
+	neardup_free(session, learnt.bytes);
 }
 
 /* ---- compare ------------------------------------------------------------ */

@@ -126,6 +126,12 @@ NEARDUP_API void neardup_signer_free(neardup_session *session, neardup_signer *s
 NEARDUP_API neardup_code neardup_signer_remember(neardup_session *session, neardup_signer *signer,
 												 size_t bytes);
 
+/*
+ * Returns of how many texts, whose values this signer made, its lexicon leaves nothing out since it would
+ * leave out all: they are weighed whole.
+ */
+NEARDUP_API size_t neardup_signer_whole(const neardup_signer *signer);
+
 /* Returns the bytes of each signature, or 0 for shingles. */
 NEARDUP_API size_t neardup_signature_size(const neardup_signer *signer);
 
@@ -175,10 +181,11 @@ NEARDUP_API neardup_code neardup_sign_column(neardup_session *session, const nea
 											 uint64_t *offset, uint64_t *digest);
 
 /*
- * Sets utf8 and length to the next text, which must stay valid until the next call; returns
- * false after the last text.  It must not use the session that neardup_learn() was given.
+ * Sets utf8 and length to the next text, which must stay valid until the next call, and *source,
+ * which is 0, to a number of its source if neardup_common() is to know it; returns false after the
+ * last text.  It must not use the session that neardup_learn() was given.
  */
-typedef bool (*neardup_next)(void *state, const char **utf8, size_t *length);
+typedef bool (*neardup_next)(void *state, const char **utf8, size_t *length, uint64_t *source);
 
 /*
  * Makes the lexicon of texts, the weights of shingles by how few of the texts have them, as
@@ -191,6 +198,17 @@ typedef bool (*neardup_next)(void *state, const char **utf8, size_t *length);
 NEARDUP_API neardup_code neardup_learn(neardup_session *session, const char *scheme,
 									   uint32_t entries, double share, size_t memory,
 									   neardup_next next, void *state, neardup_bytes *lexicon);
+
+/*
+ * Makes the lexicon of what many texts have: a shingle weighs nothing if at least this share of the
+ * distinct texts has it, or of those of one source, and at least 20; all others weigh alike.  *count,
+ * unless it is NULL, is set to how many weigh nothing.  Texts of the same shingles are one.  Counts are exact; they go
+ * to a temporary file beyond about an eighth of `memory` bytes, 0 for 64 MB.  scheme NULL is
+ * "word 3".
+ */
+NEARDUP_API neardup_code neardup_common(neardup_session *session, const char *scheme, double share,
+										size_t memory, neardup_next next, void *state,
+										size_t *count, neardup_bytes *lexicon);
 
 /* ---- Values ------------------------------------------------------------- */
 

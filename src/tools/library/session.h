@@ -53,6 +53,7 @@ struct neardup_signer
 	SignatureMaker maker; /* the maker for shingles: scheme, weights and the header's scheme */
 	LexiconParts lexicon;
 	Weights weights;
+	uint64_t whole;  /* texts that were weighed whole */
 	uint64_t secret; /* the secret of digests */
 	Memory *memory;  /* the memory of neardup_signer_remember(), or NULL */
 };

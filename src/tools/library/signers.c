@@ -8,6 +8,7 @@
 
 #include "base/defaults.h"
 #include "base/hash.h"
+#include "sketch/common_elements.h"
 #include "sketch/counts.h"
 #include "text/mask.h"
 
@@ -44,6 +45,29 @@ scheme_of_name(const char *name)
 /* As much as the server takes by default. */
 #define MEMORY_USUAL ((size_t) 64 << 20)
 
+/* Fails unless a lexicon can have a scheme and a share; returns the scheme, which has a default. */
+static SchemeId
+check_learning(const char *name, const char *usual, double share)
+{
+	SchemeId scheme = scheme_of_name(name != NULL ? name : usual);
+
+	if (!lexicon_weighs(RECIPE_VERSION, scheme))
+		session_fail(NEARDUP_INVALID, "a lexicon cannot have scheme \"%s\"", name);
+	if (!(share > 0 && share <= 1))
+		session_fail(NEARDUP_INVALID, "the share must be above 0, and at most 1");
+	return scheme;
+}
+
+/* Fails if a lexicon has too many entries. */
+static void
+check_entries(const LexiconParts *parts)
+{
+	if (parts->count > LEXICON_ENTRIES_MAX)
+		session_fail(NEARDUP_TOO_LARGE,
+					 "the lexicon has more than %d entries: raise the share, or lower the entries",
+					 LEXICON_ENTRIES_MAX);
+}
+
 /* Returns the lexicon of texts. */
 static neardup_bytes
 learn(const char *scheme, uint32_t entries, double share, size_t memory, neardup_next next,
@@ -54,17 +78,14 @@ learn(const char *scheme, uint32_t entries, double share, size_t memory, neardup
 	ElementCounts counts;
 	const char *utf8;
 	size_t length;
+	uint64_t source = 0;
 
-	parts->scheme = scheme_of_name(scheme != NULL ? scheme : DEFAULT_SCHEME_SINGLE);
-	if (!lexicon_weighs(RECIPE_VERSION, parts->scheme))
-		session_fail(NEARDUP_INVALID, "a lexicon cannot have scheme \"%s\"", scheme);
+	parts->scheme = check_learning(scheme, DEFAULT_SCHEME_SINGLE, share);
 	if (entries < 1 || entries > LEXICON_ENTRIES_MAX)
 		session_fail(NEARDUP_INVALID, "a lexicon has from 1 to %d entries", LEXICON_ENTRIES_MAX);
-	if (!(share > 0 && share <= 1))
-		session_fail(NEARDUP_INVALID, "the share must be above 0, and at most 1");
 	counts_begin(&counts,
 				 Max((memory > 0 ? memory : MEMORY_USUAL) / COUNTS_BYTES, 2 * (size_t) entries));
-	while (next(state, &utf8, &length))
+	while (next(state, &utf8, &length, &source))
 	{
 		counts_next(&counts);
 		shingle_text(utf8, length, parts->scheme, counts_add, &counts);
@@ -73,10 +94,7 @@ learn(const char *scheme, uint32_t entries, double share, size_t memory, neardup
 	if (parts->documents < 2)
 		session_fail(NEARDUP_INVALID, "a lexicon needs at least two documents");
 	parts->count = counts_finish(&counts, entries, share, &parts->key, &parts->weight);
-	if (parts->count > LEXICON_ENTRIES_MAX)
-		session_fail(NEARDUP_TOO_LARGE,
-					 "the lexicon has more than %d entries: raise the share, or lower the entries",
-					 LEXICON_ENTRIES_MAX);
+	check_entries(parts);
 	return value_write(&value, false);
 }
 
@@ -86,6 +104,49 @@ neardup_learn(neardup_session *session, const char *scheme, uint32_t entries, do
 {
 	SESSION_BEGIN(session);
 	*lexicon = learn(scheme, entries, share, memory, next, state);
+	return session_end();
+}
+
+/* Returns the lexicon of what many texts have, without any other entry. */
+static neardup_bytes
+find_common(const char *scheme, double share, size_t memory, neardup_next next, void *state,
+			size_t *count)
+{
+	Value value = {.kind = NEARDUP_LEXICON, .lexicon = {.version = RECIPE_VERSION}};
+	LexiconParts *parts = &value.lexicon;
+	CommonElements *common = host_alloc(sizeof(CommonElements));
+	const char *utf8;
+	size_t length;
+	uint64_t source = 0;
+
+	parts->scheme = check_learning(scheme, DEFAULT_SCHEME, share);
+	common_begin(common, share, memory > 0 ? memory : MEMORY_USUAL);
+	for (; next(state, &utf8, &length, &source); source = 0)
+	{
+		MinhashBuilder builder;
+
+		minhash_begin(&builder, 0);
+		shingle_text(utf8, length, parts->scheme, minhash_add, &builder);
+		common_add(common, source, builder.element, builder.table.count);
+		table_end(&builder.table);
+		host_free(builder.element);
+	}
+	parts->documents = common->documents;
+	parts->count = common_finish(common, &parts->key);
+	check_entries(parts);
+	parts->weight = host_alloc(parts->count + 1);
+	memset(parts->weight, 0, parts->count);
+	if (count != NULL)
+		*count = parts->count;
+	return value_write(&value, false);
+}
+
+neardup_code
+neardup_common(neardup_session *session, const char *scheme, double share, size_t memory,
+			   neardup_next next, void *state, size_t *count, neardup_bytes *lexicon)
+{
+	SESSION_BEGIN(session);
+	*lexicon = find_common(scheme, share, memory, next, state, count);
 	return session_end();
 }
 
@@ -136,6 +197,7 @@ weigh(neardup_signer *signer, const char *scheme)
 	if (scheme != NULL && scheme_of_name(scheme) != lexicon->scheme)
 		session_fail(NEARDUP_MISMATCH, "the lexicon is not of scheme \"%s\"", scheme);
 	weights_begin(&signer->weights, lexicon->key, lexicon->weight, lexicon->count);
+	signer->weights.whole = &signer->whole;
 	signer->maker.weights = &signer->weights;
 	signer->maker.scheme = lexicon->scheme;
 	return lexicon_weighed_scheme(lexicon->scheme,
@@ -195,6 +257,12 @@ neardup_signer_free(neardup_session *session, neardup_signer *signer)
 		pthread_mutex_destroy(&signer->memory->lock);
 	neardup_free(session, signer->memory);
 	neardup_free(session, signer);
+}
+
+size_t
+neardup_signer_whole(const neardup_signer *signer)
+{
+	return __atomic_load_n(&signer->whole, __ATOMIC_RELAXED);
 }
 
 size_t
@@ -270,7 +338,10 @@ typedef struct Digester
 	uint64_t digest;
 } Digester;
 
-/* Makes the digest of the elements that have a weight: the sum of secret hashes, and their share. */
+/*
+ * Makes the digest of the elements that have a weight, or of all if none has: the sum of secret hashes, and
+ * their share.
+ */
 static void
 signer_take_elements(void *state, const uint64_t *element, size_t count)
 {
@@ -279,10 +350,19 @@ signer_take_elements(void *state, const uint64_t *element, size_t count)
 	const Weights *weights = signer->maker.weights;
 	Memory *memory = signer->memory;
 	uint64_t sum = 0;
+	uint64_t all = 0;
+	bool weighed = false;
 
 	for (size_t i = 0; i < count; i++)
-		if (weights == NULL || weight_of(weights, element[i]) > 0)
-			sum += mix64(element[i] + signer->secret);
+	{
+		uint64_t hash = mix64(element[i] + signer->secret);
+		bool weighs = weights == NULL || weight_of(weights, element[i]) > 0;
+
+		weighed = weighed || weighs;
+		all += hash;
+		sum += weighs ? hash : 0;
+	}
+	sum = weighed ? sum : all;
 	digester->digest = sum << 16 | ANY_SHARE;
 	if (memory != NULL && weights == NULL)
 		digester->digest =

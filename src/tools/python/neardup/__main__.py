@@ -63,6 +63,8 @@ def _parser() -> _Parser:
     add("--minhash", type=_shape, default=(DEFAULT.k, DEFAULT.b), metavar="K,B", help=f"the shape of signatures ({DEFAULT.k},{DEFAULT.b})")
     add("--shingles", action="store_true", help="compares the sets of shingles")
     add("--lexicon", metavar="FILE", help="weights of shingles, as 'neardup learn' makes them")
+    add("--common", type=float, metavar="SHARE", help="leaves out the shingles that at least this share of the distinct texts has, and at least 20 of them")
+    add("--source", metavar="NAME", help="with --common: a column; leaves out what the texts of one value share, too")
     add("-t", "--threshold", type=float, default=DEFAULT.threshold, help=f"the least similarity ({DEFAULT.threshold})")
     add("--containment", action="store_true", help="compares sets by containment")
     add("--multiset", action="store_true", help="compares sets as multisets")
@@ -84,12 +86,17 @@ def _dedupe(given: argparse.Namespace) -> None:
             lexicon = Lexicon(file.read())
     if given.decide and (given.shingles or given.multiset or given.containment):
         _fail(_USAGE, "--shingles compares texts as --decide texts does: leave one out")
+    if given.lexicon and given.common is not None:
+        _fail(_USAGE, "--lexicon and --common exclude each other")
+    if given.source and given.common is None:
+        _fail(_USAGE, "--source is for --common")
     sets = {"multiset": given.multiset, "containment": given.containment}
     keeping = {"threshold": given.threshold, "nearest": given.nearest, "contained": given.contained, "memory": given.memory, "jobs": given.jobs,
                **sets}
     making = {"k": given.minhash[0], "b": given.minhash[1], "scheme": given.scheme, "lexicon": lexicon, "jobs": given.jobs, "decide": given.decide or "texts",
               "shingles": given.shingles or any(sets.values())}
-    dedupe_files(given.files, given.output, field=given.field, id=given.id, against=given.against, report=given.report,
+    dedupe_files(given.files, given.output, field=given.field, id=given.id, source=given.source, common=given.common, against=given.against,
+                 report=given.report, told=lambda count: print(f"neardup: shingles that many texts have, and are left out: {count}", file=sys.stderr),
                  keeping=keeping, making=making,
                  done=lambda stay, rows: sys.stderr.isatty() and print(f"{stay:,} of {rows:,} rows stay", file=sys.stderr))
 

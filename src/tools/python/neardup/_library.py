@@ -8,7 +8,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int, c_size_t, c_uint32, c_void_p
+from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int, c_size_t, c_uint32, c_uint64, c_void_p
 from typing import Any, TypeVar
 
 _T = TypeVar("_T")
@@ -21,7 +21,7 @@ LIBRARY = ctypes.CDLL(str(_FILE) if _FILE.exists() else _FILE.name)
 # What each function returns, and takes: p a pointer, s bytes, z a size, i and u a number of 32 bits, d a double.
 _FUNCTIONS = dict(line.split() for line in """
     version s: | defaults p: | open p:p | close v:p | message s:p | free v:pp | signature_size z:p | edit_distance i:pszszp
-    signer_new i:piiisszp | signer_free v:pp | sign i:ppszp | sign_column i:pppppppp | signer_remember i:ppz | mask i:psszp | learn i:psudzppp | export i:pppp
+    signer_new i:piiisszp | signer_free v:pp | sign i:ppszp | sign_column i:pppppppp | signer_remember i:ppz | mask i:psszp | learn i:psudzppp | common i:psdzpppp | signer_whole z:p | export i:pppp
     parse i:pisp | print i:piszp | compare i:piszszp | pairs i:pppppp | clusters i:pppppp | keepers i:ppppp | blocks i:ppup
     capsules v:p
     """.replace("\n", "|").split("|") if line.strip())
@@ -69,7 +69,7 @@ JOBS_MOST = 1024
 NOTICE = 0.2
 
 # A neardup_next.
-NEXT = ctypes.CFUNCTYPE(c_bool, c_void_p, POINTER(c_char_p), POINTER(c_size_t))
+NEXT = ctypes.CFUNCTYPE(c_bool, c_void_p, POINTER(c_char_p), POINTER(c_size_t), POINTER(c_uint64))
 
 
 class Bytes(ctypes.Structure):

@@ -14,6 +14,7 @@ from typing import Any
 
 from . import _arrow, _footer
 from ._joining import NO_KEEPER, Clusters, Kept, keep
+from ._signing import Lexicon
 from ._tables import make_values, pyarrow_take
 from ._values import Values
 
@@ -331,18 +332,34 @@ def _report(file: Any, kept: Kept, decided: str, ids: Sequence[Any], others: Seq
 # ---- Deduplication ---------------------------------------------------------
 
 
-def dedupe_files(inputs: Sequence[str], output: str, *, field: str, id: str | None, against: str | None, report: str | None,
-                 keeping: dict[str, Any], making: dict[str, Any], done: Callable[[int, int], Any]) -> None:
+def _common(share: float, source: str | None, field: str, scheme: str | None, side: _Side, other: _Side | None) -> Lexicon:
+    """Returns the lexicon of what many texts of files have."""
+    def texts() -> Iterator[Any]:
+        for some in filter(None, (side, other)):
+            for array in some.column(field):
+                yield from array.to_pylist()
+
+    sources = itertools.chain(side.ids(source) if source else (), itertools.repeat(None))
+    return Lexicon.common(texts(), share, sources, scheme)
+
+
+def dedupe_files(inputs: Sequence[str], output: str, *, field: str, id: str | None, source: str | None, common: float | None,
+                 against: str | None, report: str | None, keeping: dict[str, Any], making: dict[str, Any],
+                 done: Callable[[int, int], Any], told: Callable[[int], Any]) -> None:
     """Writes what stays of Parquet files: a file, or one for each in a folder.  `keeping` is of keep(), `making` of
-    make_values(); done is told how many rows stay, of how many."""
+    make_values(); done is told how many rows stay, of how many; told how many shingles are left out, as of dedupe()."""
     inputs = _distinct(inputs, against)
     side, other = _Side(inputs), None if against is None else _Side([against])
-    side.check(field, id)
+    side.check(field, id, source)
     carried = [_Carried(path, file.schema_arrow) for path, file in zip(side.paths, side.files)]
     if other is not None:
         other.check(field, id if report else None)
     paths = _outputs(inputs, output)
     _check_written(inputs, against, paths, report)
+    if common is not None:
+        lexicon = _common(common, source, field, making["scheme"], side, other)
+        told(count := str(lexicon).count(":"))
+        making = {**making, "lexicon": lexicon if count else None}
     with contextlib.ExitStack() as spools:
         def values_of(some: _Side) -> Values:
             texts = some.column(field)

@@ -46,21 +46,23 @@ Progress = Callable[[int], Any] | None
 
 
 class _Given:
-    """Texts that are given to a thread, in which a call takes them; this one, which reads them, takes Ctrl-C."""
+    """Texts, each with the number of its source, that are given to a thread, in which a call takes them; this one, which
+    reads them, takes Ctrl-C."""
 
     def __init__(self, work: Callable[[Session, Any], bytes]) -> None:
         self._work, self._stop, self._room = work, c_bool(False), threading.Semaphore(2)
-        self._lists: queue.SimpleQueue[list[bytes]] = queue.SimpleQueue()
-        self._list: list[bytes] = []
+        self._lists: queue.SimpleQueue[list[tuple[bytes, int]]] = queue.SimpleQueue()
+        self._list: list[tuple[bytes, int]] = []
         self._ended = False
 
-    def _next(self, state: Any, at: Any, length: Any) -> bool:
+    def _next(self, state: Any, at: Any, length: Any, source: Any) -> bool:
         if not self._list:
             self._list = self._lists.get()
             self._room.release()
         if not self._list:
             return False
-        self._text = at[0] = self._list.pop()
+        self._text, source[0] = self._list.pop()
+        at[0] = self._text
         length[0] = len(self._text)
         return True
 
@@ -71,7 +73,7 @@ class _Given:
             self._ended = True
             self._room.release()
 
-    def all_of(self, texts: Iterator[bytes]) -> bytes:
+    def all_of(self, texts: Iterator[tuple[bytes, int]]) -> bytes:
         """Gives all texts, and returns what the call returns."""
         with ThreadPoolExecutor(1) as pool:
             try:
@@ -88,6 +90,12 @@ class _Given:
                 self._stop.value = True
                 self._lists.put([])
                 raise
+
+
+def _items(texts: Any) -> Iterator[Any]:
+    """Returns the items of a list or a column."""
+    source: Any = items_of(texts, "texts")
+    return iter(source.to_pylist() if hasattr(source, "to_pylist") else source)
 
 
 # ---- Lexicons --------------------------------------------------------------
@@ -112,11 +120,23 @@ class Lexicon:
         A shingle that at least this share of the texts (above 0, at most 1) has, and at least 20 of them, weighs nothing.
         Of the others the `entries` (1 to 1,000,000) that most texts have get an entry; one without an entry weighs most.
         scheme None is "word 1".  memory is how many bytes counting may take; 0 is 64 MB."""
-        source: Any = items_of(texts, "texts")
-        items = iter(source.to_pylist() if hasattr(source, "to_pylist") else source)
-        name = None if scheme is None else scheme.encode()
+        items, name = _items(texts), None if scheme is None else scheme.encode()
         given = _Given(lambda session, following: take("learn", name, entries, share, memory, following, None, own=session))
-        return cls(given.all_of(utf8(item) for item in items if not is_null(item)))
+        return cls(given.all_of((utf8(item), 0) for item in items if not is_null(item)))
+
+    @classmethod
+    def common(cls, texts: Iterable[Text], share: float, sources: Iterable[Any] | None = None, scheme: str | None = None,
+               memory: int = 0) -> "Lexicon":
+        """Makes the lexicon of what many texts have: a shingle weighs nothing that at least this share of the distinct texts
+        (above 0, at most 1) has, or of those of one source, and at least 20; all others weigh alike.
+
+        `sources` are those of the texts, in their order.  scheme None is "word 3".  memory as that of learn()."""
+        numbers: dict[Any, int] = {}
+        pairs = zip(_items(texts), itertools.repeat(None) if sources is None else _items(sources))
+        name = None if scheme is None else scheme.encode()
+        given = _Given(lambda session, following: take("common", name, share, memory, following, None, None, own=session))
+        return cls(given.all_of((utf8(item), 0 if is_null(source) else numbers.setdefault(source, len(numbers) + 1))
+                                for item, source in pairs if not is_null(item)))
 
     def __bytes__(self) -> bytes:
         return self._bytes

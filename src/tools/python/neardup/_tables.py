@@ -296,7 +296,7 @@ class _Opened(NamedTuple):
     back: Callable[[Any], Any]
 
 
-def _open(records: Any, text: Any, id: Any = None) -> _Opened | None:
+def _open(records: Any, text: Any, *more: Any) -> _Opened | None:
     """Returns records that are a table; None if they are a column or a list."""
     package, rows = _package_of(records), isinstance(records, (list, tuple)) and isinstance(first_of(itertools.chain(records, [] if text is None else [{}])), Mapping)
     found = _ROWS.names(records) if rows else names_of(records)
@@ -315,7 +315,7 @@ def _open(records: Any, text: Any, id: Any = None) -> _Opened | None:
     else:
         _refuse(records, "it has no __arrow_c_stream__; make it a table of pyarrow first")
     names = opened.how.names(opened.table)
-    for name in text, id:
+    for name in text, *more:
         if name is not None and name not in names and names:
             raise ValueError(f"there is no column {name!r}: the columns are {', '.join(map(repr, names))}")
     return opened
@@ -409,10 +409,26 @@ def make_values(texts: Any, *, k: int, b: int, scheme: str | None, lexicon: Lexi
     return made
 
 
+def _common(share: float, source: Any, text: Any, scheme: str | None, *sides: tuple[Any, _Opened | None]) -> Lexicon | None:
+    """Returns the lexicon of what many texts of some sides have, or None if there is no such thing."""
+    def items(column: Any) -> Any:
+        return column if hasattr(column, "__iter__") and not isinstance(column, _arrow.Chunks) else _arrow_of(column).to_pylist()
+
+    texts, sources = [], []
+    for side, opened in sides:
+        if side is None or opened is None and _are_values(side):
+            continue
+        texts.append(items(side if opened is None else opened.how.column(opened.table, text)))
+        known = opened is not None and source is not None and len(texts) == 1
+        sources.append(items(opened.how.column(opened.table, source)) if known and opened else itertools.repeat(None, len(texts[-1])))
+    lexicon = Lexicon.common(itertools.chain(*texts), share, itertools.chain(*sources), scheme)
+    return lexicon if ":" in str(lexicon) else None
+
+
 def dedupe(records: Any, threshold: float = DEFAULT.threshold, *, text: Any = None, id: Any = None,
            report: bool = False, against: Any = None, k: int = DEFAULT.k, b: int = DEFAULT.b, scheme: str | None = None,
-           lexicon: Lexicon | None = None, shingles: bool = False, multiset: bool = False, containment: bool = False,
-           nearest: bool = False, decide: str | None = None, contained: float | None = None, jobs: int = 1, memory: int = 0,
+           lexicon: Lexicon | None = None, common: float | None = None, source: Any = None, shingles: bool = False,
+           multiset: bool = False, containment: bool = False, nearest: bool = False, decide: str | None = None, contained: float | None = None, jobs: int = 1, memory: int = 0,
            progress: Progress = None) -> Any:
     """Returns what stays of records when near-duplicates go: the first of each cluster, and those without a text.
 
@@ -424,6 +440,9 @@ def dedupe(records: Any, threshold: float = DEFAULT.threshold, *, text: Any = No
     With report=True all rows come out, with columns more: keeper, its own id if a row stays, null if it has no text;
     similarity to the keeper; size, how many rows have this keeper; with `against` the id of the similar record there; and
     estimate, the similarity by signatures, if texts decide.  Ids are those of the column `id`, or numbers from 0.
+
+    With `common`, a share, what at least this share of the distinct texts has, or of those of one value in the column
+    `source`, and at least 20, is left out of all texts, as by the lexicon Lexicon.common(), unless a text has nothing else.
 
     minhash() signs texts, with k, b, scheme and lexicon; with shingles=True, multiset or containment shingles()
     does.  Of those whose minhashes may reach the threshold, the shingles of the texts decide; with decide="signatures", or
@@ -439,7 +458,7 @@ def dedupe(records: Any, threshold: float = DEFAULT.threshold, *, text: Any = No
         return make_values(texts, k=k, b=b, scheme=scheme, lexicon=lexicon, shingles=shingles or multiset or containment, decide=way, jobs=jobs, progress=progress)
 
     records, against = _listed(records), None if against is None else _listed(against)
-    opened = _open(records, text, id)
+    opened = _open(records, text, id, source)
     if opened is None and (text is not None or id is not None or report):
         _refuse(records, "text=, id= and report= are of tables, which have columns")
     if opened is not None and report and (taken := _REPORT & {*opened.how.names(opened.table)}):
@@ -448,6 +467,12 @@ def dedupe(records: Any, threshold: float = DEFAULT.threshold, *, text: Any = No
     other = None if against is None else _open(against, text)
     only_values = numbers or against is not None and other is None and _are_values(against)
     way = "signatures" if only_values else decide or "texts"
+    if common is not None:
+        if lexicon is not None or only_values:
+            raise ValueError("common= is of texts, and makes a lexicon of its own")
+        lexicon = _common(common, source, text, scheme, (records, opened), (against, other))
+    elif source is not None:
+        raise ValueError("source= is for common=")
     values, others = values_of(records, opened), None if against is None else values_of(against, other)
     if decide == "texts" and only_values and not values.many.evidence:
         raise TypeError("texts cannot decide where one side has only values")
