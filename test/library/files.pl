@@ -645,6 +645,31 @@ write_pages('planted.jsonl', @edited);
 cmp_ok(run('$N dedupe -t 0.7 planted.jsonl | grep -c .'), '<', 5, 'edited copies');
 is(slurp('error'), '', 'nor are they');
 
+# ---- --without: ids leave kept signatures ----
+
+for my $round (1 .. 6)
+{
+	my @texts = map { join ' ', map { "w" . int rand 12 } 1 .. 6 } 1 .. 120;
+	my @lines = map { qq({"id": "r $_", "text": "$texts[$_]"}\n) } 0 .. $#texts;
+	my @gone = grep { rand() < 0.3 } 0 .. $#texts;
+	my %gone = map { $_ => 1 } @gone;
+	my $how = '-t 0.4' . ($round % 2 ? '' : ' --nearest');
+
+	file('all.jsonl', @lines);
+	file('rest.jsonl', @lines[ grep { !$gone{$_} } 0 .. $#texts ]);
+	file('gone', map({ "r $_" . ($_ % 2 ? "\n" : "\r\n") } reverse @gone), "\n", 'nobody');
+	run("\$N sign --scheme 'word 1' --id id --format copy-binary $_.jsonl >$_.sig") for 'all', 'rest';
+	my $clusters = run("\$N clusters --signatures rest.sig $how");
+	is(run("\$N clusters --signatures all.sig --without gone $how"), $clusters, 'clusters');
+	is(slurp('error'), 'neardup: ids of --without that no record has: 1 of ' . (@gone + 1) . "\n", 'what is not found is counted');
+	is(run("\$N pairs -t 0.4 --signatures all.sig >all.pairs; \$N keepers --signatures all.sig --without gone " . ($round % 2 ? '' : '--nearest') . ' all.pairs'), $clusters, 'keepers');
+	is(run("\$N pairs --signatures all.sig --without gone -t 0.4"), run('$N pairs --signatures rest.sig -t 0.4'), 'pairs');
+	is(run("\$N dedupe --signatures all.sig --without gone $how"), run("\$N dedupe --signatures rest.sig $how"), 'dedupe');
+	is(run("\$N dedupe --scheme 'word 1' --against all.sig --without gone all.jsonl"), run("\$N dedupe --scheme 'word 1' --against rest.sig all.jsonl"), 'and of --against');
+}
+fails("\$N $$_[0]", $$_[1], $$_[2]) for [ 'keepers --without gone all.pairs', 1, qr/--without is for --signatures/ ], [ 'dedupe --without gone all.jsonl', 1, qr/--without is for --signatures/ ],
+	[ 'clusters --signatures all.sig --without nowhere', 2, qr/could not read "nowhere"/ ], [ 'clusters --signatures all.sig --without /dev/null', 2, qr/"\/dev\/null" has no id/ ];
+
 # ---- Certificates: a program of its own confirms what went ----
 
 my $verify = "$ENV{TESTDIR}/python/neardup/verify.py";

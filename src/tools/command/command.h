@@ -95,6 +95,7 @@ typedef struct CommandOptions
 	const char *against;
 	const char *mask;       /* kinds, as SQL's mask_changing() takes them; or NULL */
 	const char *signatures; /* files of them, in place of records; or NULL */
+	const char *without;    /* a file of ids that leave them; or NULL */
 	const char *part;
 	double entries;
 	double share;
@@ -132,6 +133,7 @@ extern void write_out(FILE *file, const void *bytes, size_t length);
 /* ---- Names of files (names.c) -------------------------------------------- */
 
 extern char **files_of(const char *name);
+extern void read_lines(const char *name, Buffer *all);
 extern char **read_names(char **names);
 extern void leave_out_names(char **others, char **names);
 extern void check_files(void);
@@ -292,6 +294,12 @@ extern bool are_signatures(char **names);
 extern void read_signatures(char **names, TakeSignature take, void *state);
 extern neardup_part read_part(const char *part, bool against);
 extern bool is_of_part(neardup_session *session, const SignatureRecord *signature, bool against);
+
+/* ---- Signatures that leave (without.c) ------------------------------------ */
+
+extern void read_without(void);
+extern bool is_without(const char *id);
+extern void tell_without(void);
 
 /* ---- JSON (json.cpp) ---------------------------------------------------- */
 

@@ -205,7 +205,7 @@ keep_signature(void *state, const SignatureRecord *signature)
 
 	corpus->values.kind = signature->kind;
 	corpus->numbers = signature->number;
-	if (!is_of_part(corpus->session, signature, corpus->against))
+	if (is_without(signature->id) || !is_of_part(corpus->session, signature, corpus->against))
 		return;
 	spool_put(&corpus->out, signature->value, signature->length);
 	ends_add(&corpus->ends, signature->length);
@@ -319,6 +319,7 @@ read_sides(neardup_session *session, bool twice, RecordValues **against)
 		options.field[BEST] = best;
 	}
 	tell_whole(signer);
+	tell_without();
 	return corpus;
 }
 

@@ -28,6 +28,8 @@ typedef struct PairFiles
 	/* Records, in order, if there are --signatures; or else ids are their numbers. */
 	Buffer id;       /* the ids of all, with a zero behind each */
 	Buffer id_at;    /* size_t: where each id begins */
+	Buffer gone;     /* the ids of --without, with a zero behind each, whose records come last */
+	uint64_t kept;   /* the number of the others */
 	uint64_t *table; /* numbers of records, from 1, by the hashes of their ids; 0: empty */
 	uint64_t mask;   /* places of the table - 1 */
 	XXH64_hash_t seed;
@@ -44,14 +46,24 @@ id_of(const PairFiles *pairs, uint64_t record)
 	return pairs->id.bytes + ((const size_t *) pairs->id_at.bytes)[record];
 }
 
+/* Adds a record. */
+static void
+keepers_add_id(PairFiles *pairs, const char *id)
+{
+	put(&pairs->id_at, &pairs->id.length, sizeof(size_t));
+	put(&pairs->id, id, strlen(id) + 1);
+}
+
 /* A TakeSignature: keeps the id of a record. */
 static void
 keep_id(void *state, const SignatureRecord *signature)
 {
 	PairFiles *pairs = state;
 
-	put(&pairs->id_at, &pairs->id.length, sizeof(size_t));
-	put(&pairs->id, signature->id, strlen(signature->id) + 1);
+	if (is_without(signature->id))
+		put(&pairs->gone, signature->id, strlen(signature->id) + 1);
+	else
+		keepers_add_id(pairs, signature->id);
 }
 
 /* Returns the place of an id in the table: of its record, or an empty one. */
@@ -74,6 +86,11 @@ read_ids(PairFiles *pairs)
 
 	leave_out_names(NULL, names);
 	read_signatures(names, keep_id, pairs);
+	tell_without();
+	/* No record joins a later one, or has a later equal one stand for it, so the last are as if they were not there. */
+	pairs->kept = pairs->id_at.length / sizeof(size_t);
+	for (size_t at = 0; at < pairs->gone.length; at += strlen(pairs->gone.bytes + at) + 1)
+		keepers_add_id(pairs, pairs->gone.bytes + at);
 	count = pairs->id_at.length / sizeof(size_t);
 	for (pairs->mask = 1; pairs->mask < 2 * count; pairs->mask = 2 * pairs->mask + 1)
 		;
@@ -238,12 +255,14 @@ count_record(PairFiles *pairs, uint64_t keeper)
 	((uint32_t *) pairs->size.bytes)[keeper]++;
 }
 
-/* A neardup_take_edges: keeps records that are no keepers. */
+/* A neardup_take_edges: keeps records that are no keepers, which come in order. */
 static bool
 keep_members(void *state, const neardup_edge *edges, size_t count)
 {
 	PairFiles *pairs = state;
 
+	while (pairs->table != NULL && count > 0 && edges[count - 1].a >= pairs->kept)
+		count--;
 	spool_put(&pairs->members, edges, count * sizeof(neardup_edge));
 	pairs->count += count;
 	for (size_t i = 0; i < count; i++)

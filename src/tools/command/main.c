@@ -151,15 +151,16 @@ write_out(FILE *file, const void *bytes, size_t length)
 /* What an option is for; check_options() refuses it where that is not there. */
 enum
 {
-	OF_RECORDS = 1,       /* not --input files */
-	OF_OWN_RECORDS = 2,   /* not --signatures */
-	OF_TEXTS = 4,         /* not --signatures, unless texts of --against are there */
-	OF_WHOLE_RECORDS = 8, /* not --unit line */
-	OF_LINES = 16,        /* --unit line */
-	OF_FILES = 32,        /* --input files */
-	OF_COMMON = 64,       /* --common */
-	OF_ONE_KIND = 128,    /* one kind of signatures, so only one such option */
-	OF_ONE_WEIGHT = 256   /* one way to weigh shingles, or none, so only one such option */
+	OF_RECORDS = 1,        /* not --input files */
+	OF_OWN_RECORDS = 2,    /* not --signatures */
+	OF_TEXTS = 4,          /* not --signatures, unless texts of --against are there */
+	OF_SIGNATURES = 8,     /* --signatures, or those of --against */
+	OF_WHOLE_RECORDS = 16, /* not --unit line */
+	OF_LINES = 32,         /* --unit line */
+	OF_FILES = 64,         /* --input files */
+	OF_COMMON = 128,       /* --common */
+	OF_ONE_KIND = 256,     /* one kind of signatures, so only one such option */
+	OF_ONE_WEIGHT = 512    /* one way to weigh shingles, or none, so only one such option */
 };
 
 /* An option: a flag if it has no value, a choice if its value has bars, a number if it has bounds. */
@@ -188,6 +189,9 @@ static const Option known[] = {
 	 "a file of sign --format copy-binary, or a pattern such as 's/*', in place of records; "
 	 "keepers: their order",
 	 &options.signatures, .only = "pairs, clusters, dedupe and keepers"},
+	{"without", "FILE",
+	 "ids, one a line, whose signatures are as if they were not there; keepers: with --signatures",
+	 &options.without, .only = "pairs, clusters, dedupe and keepers", .of = OF_SIGNATURES},
 	{"id", "NAME", "the field of the id; default: records are numbered from 1", &options.field[ID],
 	 .only = "sign, pairs, clusters and dedupe", .of = OF_RECORDS | OF_TEXTS},
 	{"bigint", NULL, "ids are bigint in copy-binary, not text", &options.id_number,
@@ -431,6 +435,8 @@ check_options(const bool *given, const char *command)
 		refuse_options(given, OF_OWN_RECORDS, "records, not for --signatures");
 	if (options.signatures != NULL && (options.against == NULL || are_signatures(options.others)))
 		refuse_options(given, OF_TEXTS, "texts, not for --signatures");
+	if (options.signatures == NULL && (options.against == NULL || !are_signatures(options.others)))
+		refuse_options(given, OF_SIGNATURES, "--signatures");
 	check_decision(command);
 	if (options.unit == UNIT_LINE)
 		refuse_options(given, OF_WHOLE_RECORDS, "whole records, not for --unit line");
@@ -549,6 +555,7 @@ main(int count, char **arguments)
 		fail(EXIT_USAGE, "there is no command \"%s\": try 'neardup --help'", name);
 	read_options(count - 1, arguments + 1);
 	check_files();
+	read_without();
 	if (commands[command] != command_compare)
 		leave_out_names(options.others, options.files);
 	output_begin();

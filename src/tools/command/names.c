@@ -28,26 +28,34 @@ files_of(const char *name)
 	return found.gl_pathv;
 }
 
-/* Returns names, and behind them the names that the file of --files-from has, one a line. */
-char **
-read_names(char **names)
+/* Adds the lines of a file to an array, but empty ones; they end in zero bytes if the file has any. */
+void
+read_lines(const char *name, Buffer *all)
 {
-	Buffer list = read_whole(options.files_from, false);
+	Buffer list = read_whole(name, false);
 	size_t mark = list.length >= 3 && memcmp(list.bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 	char between = memchr(list.bytes, '\0', list.length) != NULL ? '\0' : '\n';
-	Buffer all = {0};
 	char *end;
 
-	while (*names != NULL)
-		put(&all, names++, sizeof(char *));
 	put(&list, &between, 1);
 	for (char *at = list.bytes + mark; at < list.bytes + list.length; at = end + 1)
 	{
 		end = memchr(at, between, list.bytes + list.length - at);
 		*end = '\0';
 		if (*at != '\0')
-			put(&all, &at, sizeof(at));
+			put(all, &at, sizeof(at));
 	}
+}
+
+/* Returns names, and behind them the names that the file of --files-from has. */
+char **
+read_names(char **names)
+{
+	Buffer all = {0};
+
+	while (*names != NULL)
+		put(&all, names++, sizeof(char *));
+	read_lines(options.files_from, &all);
 	if (all.length == 0)
 		fail(EXIT_INPUT, "\"%s\" names no file", options.files_from);
 	put(&all, &(char *){NULL}, sizeof(char *));
@@ -196,7 +204,7 @@ check_input(const char *name)
 {
 	if (name == NULL)
 		return false;
-	if (!options.skip_errors || name == options.lexicon)
+	if (!options.skip_errors || name == options.lexicon || name == options.without)
 		check_readable(name);
 	if (is_same_file(name, "-") || is_same_file(name, options.report))
 		fail(EXIT_USAGE, "\"%s\" would be overwritten while it is read", name);
@@ -207,7 +215,7 @@ check_input(const char *name)
 void
 check_files(void)
 {
-	int streams = check_input(options.lexicon) +
+	int streams = check_input(options.lexicon) + check_input(options.without) +
 		(options.files_from != NULL && is_standard_input(options.files_from));
 
 	for (char **name = options.files; *name != NULL; name++)
