@@ -54,7 +54,8 @@ BEGIN
 			PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
 		EXCEPTION WHEN syntax_error_or_access_rule_violation OR feature_not_supported THEN
 			GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
-			RAISE EXCEPTION '%', SQLERRM USING ERRCODE = SQLSTATE, HINT = coalesce(nullif(hint, ''), 'Write an expression of columns of the table, as in to_minhash(body).');
+			RAISE EXCEPTION '"expression" is not an expression of columns of "%"', relation USING ERRCODE = SQLSTATE, DETAIL = SQLERRM,
+				HINT = coalesce(nullif(hint, ''), 'Write it as in a query: to_minhash(body).');
 		END;
 		SELECT oid INTO rule FROM pg_rewrite WHERE ev_class = 'pg_temp.neardup_expression'::regclass;
 		FOR bad IN WITH used AS (

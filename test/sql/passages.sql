@@ -142,4 +142,9 @@ SELECT substr(body, start, length) FROM (VALUES ('one two three four five A B C 
 	neardup_passages(body, 'VALUES (1, ''one two three four five six seven eight nine ten eleven'')');
 SELECT count(*) FROM (SELECT FROM neardup_passages(NULL, 'VALUES (1, ''text'')') UNION ALL SELECT FROM neardup_passages('', 'VALUES (1, ''''), (NULL, NULL)')) AS n;
 SELECT * FROM neardup_passages('one two three four five', 'VALUES (1, ''one two three four five'')', 'three words');
+\set VERBOSITY terse
+SELECT * FROM neardup_passages('one two three four five', 'SELECT id, bdy FROM stories');
+SELECT * FROM neardup_passages('one two three four five', 'stories');
+SELECT * FROM neardup_passages('one two three four five', 'SELECT 1');
+\set VERBOSITY default
 DROP TABLE sources, borrowed, stories;

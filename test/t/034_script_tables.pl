@@ -387,7 +387,7 @@ foreach my $case (
 	}
 }
 is_refused(q{SELECT neardup_review_page('given', texts => 'title', pairs => 'no_verdicts')}, qr/"pairs" must have the columns a, b and similarity, as "public\.no_verdicts" does not/);
-is_refused(q{CALL neardup_sign_table('given', 'to_minhash(nosuch)', 'more', batch => 0)}, qr/^(psql:\S+ )?ERROR:  column "nosuch" does not exist\nHINT:  Write an expression of columns/m);
+is_refused(q{CALL neardup_sign_table('given', 'to_minhash(nosuch)', 'more', batch => 0)}, qr/^(psql:\S+ )?ERROR:  "expression" is not an expression of columns of "(public\.)?given"\nDETAIL:  column "nosuch" does not exist\nHINT:  Write it as in a query/m);
 is_refused(q{CALL neardup_keep_one('given', 0.9, verdicts => 'texts_of_verdicts')}, qr/2 of 3 verdicts in "verdicts" name a row that is not compared\n.*public\.given: 1 near-duplicates .*\n +1\.000  3 of 1\n/);
 
 $node->stop;

@@ -34,21 +34,32 @@ query_column(SPIPlanPtr plan)
 	return getBaseType(TupleDescAttr(source->resultDesc, 0)->atttypid);
 }
 
-/* Adds a hint to a syntax error, as the name of a table gives, and to one of a parameter. */
-static void
-hint_at_query(void *such)
+/* An argument that is a query, and an example for the hint. */
+typedef struct QueryArgument
 {
+	const char *name;
+	const char *such;
+} QueryArgument;
+
+/* Adds to an error the argument's name; a hint to a syntax error, as the name of a table gives, and to one of a parameter. */
+static void
+explain_query(void *state)
+{
+	const QueryArgument *argument = state;
+
 	if (geterrcode() == ERRCODE_SYNTAX_ERROR)
-		errhint("Pass a query such as '%s'.", (const char *) such);
+		errhint("Pass a query such as '%s'.", argument->such);
 	else if (geterrcode() == ERRCODE_UNDEFINED_PARAMETER)
 		errhint("A query that is passed as text has no parameters.  Put the value into the text: format('%s WHERE id < %%L', value).",
-				(const char *) such);
+				argument->such);
+	errcontext("argument \"%s\"", argument->name);
 }
 
 static SPIPlanPtr
-query_prepare_row(const char *query, int cursor_options, const char *such)
+query_prepare_row(const char *name, const char *query, int cursor_options, const char *such)
 {
-	ErrorContextCallback context = {error_context_stack, hint_at_query, (void *) such};
+	QueryArgument argument = {name, such};
+	ErrorContextCallback context = {error_context_stack, explain_query, &argument};
 	SPIPlanPtr plan;
 
 	error_context_stack = &context;
@@ -64,7 +75,7 @@ query_prepare_row(const char *query, int cursor_options, const char *such)
 SPIPlanPtr
 query_prepare(const char *name, const char *query, int cursor_options, const char *such)
 {
-	SPIPlanPtr plan = query_prepare_row(query, cursor_options, such);
+	SPIPlanPtr plan = query_prepare_row(name, query, cursor_options, such);
 	Query *parsed;
 
 	if (plan == NULL)
