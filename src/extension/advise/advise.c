@@ -3,6 +3,8 @@
  */
 #include "advise/advise.h"
 
+#include <math.h>
+
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
@@ -16,7 +18,8 @@
 /*
  * Reads a sample of the texts that the query in argument 0 returns, and finds its pairs.  `judged`
  * is the number of the argument with the query of verdicts, which may be NULL; `most` is that of
- * the argument with the most texts of the sample, from 1 to SAMPLE_MOST.  Raises an error if an
+ * the argument with the most texts of the sample, from 1 to SAMPLE_MOST; the one after it says whether
+ * variants count.  Raises an error if an
  * argument is wrong, or if there are verdicts but none whose texts were both read.
  */
 void
@@ -26,10 +29,12 @@ find_pairs_of_arguments(FunctionCallInfo fcinfo, int judged, int most, CorpusPai
 
 	check_not_null(fcinfo, 0, "query");
 	check_not_null(fcinfo, most, "sample");
+	check_not_null(fcinfo, most + 1, "variants");
 	progress_begin();
 	corpus_read(corpus, text_to_cstring(PG_GETARG_TEXT_PP(0)),
 				number_argument(fcinfo, most, "sample", SAMPLE_MOST),
-				PG_ARGISNULL(judged) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(judged)));
+				PG_ARGISNULL(judged) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(judged)),
+				PG_GETARG_BOOL(most + 1));
 	pairs_find(pairs, corpus);
 	progress_end();
 	if (corpus->verdicts != NULL && corpus->verdicts->count == 0)
@@ -46,6 +51,7 @@ typedef struct Statement
 {
 	const char *schema; /* the schema of the extension's functions, with a dot, or empty */
 	const char *texts;  /* the FROM item that has the columns id and body */
+	bool variants;      /* pairs of variants are reported, too */
 	Oid id_type;
 } Statement;
 
@@ -123,8 +129,27 @@ search_of(const Statement *call, const Candidate *candidate, double threshold)
 					 of_text, of_row, threshold, call->schema, of_row, of_text, threshold);
 	else
 		condition = psprintf("%sis_similar(%s, %s, %g)", call->schema, of_row, of_text, threshold);
+	if (!call->variants)
+		condition = psprintf("(%s) AND NOT %sis_variant(body, $1)", condition, call->schema);
 	return psprintf("/* New rows:\n%sCREATE INDEX ON docs USING neardup (%s);\nSELECT id FROM docs WHERE %s; */",
 					learn, of_row, condition);
+}
+
+/* Returns the threshold of a candidate. */
+static double
+threshold_of(const Outlook *outlook)
+{
+	return (double) outlook->step / GRID;
+}
+
+/* Returns what takes the pairs of variants out of a statement, in whose FROM clause it is. */
+static const char *
+without_variants(const Statement *call)
+{
+	if (call->variants)
+		return "";
+	return psprintf(" AS p\nJOIN (SELECT * FROM %s) AS x ON x.id = p.a JOIN (SELECT * FROM %s) AS y ON y.id = p.b\nWHERE NOT %sis_variant(x.body, y.body)",
+					call->texts, call->texts, call->schema);
 }
 
 /* Returns the statement that reports a candidate's pairs, with a comment that says how to search. */
@@ -133,74 +158,110 @@ statement_of(const Statement *call, const Outlook *outlook)
 {
 	const Candidate *candidate = &candidates[outlook->candidate];
 
-	return psprintf("SELECT * FROM %sneardup_pairs(%s, %g%s, equal => 'all'%s%s)\n%s", call->schema,
-					quote_literal_cstr(sets_query(call, candidate)), outlook->threshold,
+	return psprintf("SELECT %s* FROM %sneardup_pairs(%s, %g%s, equal => 'all'%s%s)%s\n%s",
+					call->variants ? "" : "p.", call->schema,
+					quote_literal_cstr(sets_query(call, candidate)), threshold_of(outlook),
 					call->id_type == INT8OID ?
 						"" :
 						psprintf(", NULL::%s", format_type_be(call->id_type)),
 					candidate->lexicon ? ", multiset => true" : "",
 					candidate->measure == MEASURE_CONTAINMENT ? ", measure => 'containment'" : "",
-					search_of(call, candidate, outlook->threshold));
+					without_variants(call), search_of(call, candidate, threshold_of(outlook)));
 }
 
 /* ---- Rows --------------------------------------------------------------------------- */
 
-#define COLUMNS 15
+#define COLUMNS 14
 
-/* Sets the three columns of an estimate; they are NULL without verdicts. */
+/* Puts the row of a candidate.  Without verdicts `counted` is NULL. */
 static void
-set_estimate(Datum *values, bool *nulls, const Estimate *estimate, bool known)
-{
-	values[0] = Float8GetDatum(estimate->value);
-	values[1] = Float8GetDatum(estimate->low);
-	values[2] = Float8GetDatum(estimate->high);
-	for (int i = 0; i < 3; i++)
-		nulls[i] = !known;
-}
-
-static void
-put_outlook(ReturnSetInfo *result, const Statement *call, const Outlook *outlook, bool judged)
+put_outlook(ReturnSetInfo *result, const Statement *call, const CorpusPairs *pairs,
+			const Outlook *outlook, const Counted *counted)
 {
 	const Candidate *candidate = &candidates[outlook->candidate];
 	Datum values[COLUMNS];
-	bool nulls[COLUMNS] = {false};
+	bool nulls[COLUMNS] = {[4] = !counted, !counted || counted->drawn == 0,
+						   !counted,       !counted,
+						   !counted,       !counted};
+	double low;
+	double high;
 
 	values[0] = CStringGetTextDatum(scheme_names[candidate->scheme]);
 	values[1] = BoolGetDatum(candidate->lexicon);
 	values[2] = CStringGetTextDatum(candidate->measure == MEASURE_CONTAINMENT ? "containment" :
 																				"resemblance");
-	values[3] = Float8GetDatum(outlook->threshold);
-	set_estimate(&values[4], &nulls[4], &outlook->f1, judged);
-	set_estimate(&values[7], &nulls[7], &outlook->precision, judged);
-	set_estimate(&values[10], &nulls[10], &outlook->recall, judged);
-	values[13] = Int64GetDatum((int64) (outlook->pairs + 0.5));
-	values[14] = CStringGetTextDatum(statement_of(call, outlook));
+	values[3] = Float8GetDatum(threshold_of(outlook));
+	values[4] = Float8GetDatum(outlook->f1);
+	if (counted)
+	{
+		values[5] = Float8GetDatum((double) counted->same / Max(counted->drawn, 1));
+		values[6] = Float8GetDatum(counted->low);
+		values[7] = Float8GetDatum(counted->high);
+		values[8] = Int32GetDatum(counted_to_halve(counted, outlook));
+	}
+	values[9] = Float8GetDatum(outlook->recall);
+	values[10] = Int64GetDatum((int64) rint(outlook->pairs));
+	nulls[11] = nulls[12] = !pairs_bounds(pairs, outlook, &low, &high);
+	values[11] = Int64GetDatum((int64) floor(low));
+	values[12] = Int64GetDatum((int64) ceil(high));
+	values[13] = CStringGetTextDatum(statement_of(call, outlook));
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
-/* Says which verdicts contradict the order of similarity. */
+/* Appends the verdict on a pair to a list. */
 static void
-report_contradictions(const CorpusPairs *pairs)
+list_verdict(StringInfo list, const CorpusPairs *pairs, const AdvicePair *pair)
 {
-	uint32 found[CONTRADICTIONS_MOST];
-	uint32 count = contradictions_find(pairs, found);
-	StringInfoData list;
+	const CorpusText *text = pairs->corpus->text;
 
-	if (count == 0)
+	appendStringInfo(list, "%s%s and %s are judged %s", list->len > 0 ? "; " : "", text[pair->a].id,
+					 text[pair->b].id, pair->verdict == VERDICT_SAME ? "the same" : "different");
+}
+
+/* Lists the verdicts that contradict, given once or twice, and returns how many there are. */
+static uint32
+list_contradictions(StringInfo list, const CorpusPairs *pairs, bool again)
+{
+	uint32 count = 0;
+
+	initStringInfo(list);
+	for (uint32 i = 0; i < pairs->judged_count; i++)
+	{
+		const AdvicePair *pair = &pairs->pair[pairs->judged[i]];
+
+		if (!pair->contradicts || pair->again != again)
+			continue;
+		if (count++ < CONFIRM_MOST)
+			list_verdict(list, pairs, pair);
+	}
+	return count;
+}
+
+/* Says which verdicts are to be confirmed, and which count little although they were. */
+static void
+report_doubts(const CorpusPairs *pairs)
+{
+	StringInfoData list;
+	uint32 count = list_contradictions(&list, pairs, false);
+
+	if (count > 0)
+		ereport(NOTICE,
+				(errmsg("verdicts contradict the order of similarity: %u", count),
+				 errdetail("%s.", list.data),
+				 errhint("Judge these pairs again, which neardup_pairs_to_judge() returns first, and add the verdicts: a pair whose verdicts differ counts as unsure.")));
+	count = list_contradictions(&list, pairs, true);
+	if (count > 0)
+		ereport(NOTICE,
+				(errmsg("verdicts contradict the order of similarity although they were confirmed, and count little: %u",
+						count),
+				 errdetail("%s.", list.data)));
+	if (pairs->carrying == NO_PAIR)
 		return;
 	initStringInfo(&list);
-	for (uint32 i = 0; i < count; i++)
-	{
-		const AdvicePair *pair = &pairs->pair[pairs->judged[found[i]]];
-		const CorpusText *text = pairs->corpus->text;
-
-		appendStringInfo(&list, "%s%s and %s are judged %s", i > 0 ? "; " : "", text[pair->a].id,
-						 text[pair->b].id, pairs->same[found[i]] ? "the same" : "different");
-	}
+	list_verdict(&list, pairs, &pairs->pair[pairs->carrying]);
 	ereport(NOTICE,
-			(errmsg("verdicts contradict the order of similarity: %u", count),
-			 errdetail("%s.", list.data),
-			 errhint("Judge these pairs again, which neardup_pairs_to_judge() returns first, and add the verdicts: a pair whose verdicts differ counts as unsure.")));
+			(errmsg("advice rests on one verdict"), errdetail("%s.", list.data),
+			 errhint("Judge this pair again, which neardup_pairs_to_judge() returns first, and add the verdict.")));
 }
 
 /* The least verdicts of a kind, same or different, that say much. */
@@ -210,7 +271,7 @@ report_contradictions(const CorpusPairs *pairs)
 static bool
 check_kinds(const CorpusPairs *pairs)
 {
-	uint32 same = judged_same(pairs);
+	uint32 same = pairs->judged_same;
 	uint32 different = pairs->judged_count - same;
 
 	if (same < KIND_LEAST || different < KIND_LEAST)
@@ -218,20 +279,22 @@ check_kinds(const CorpusPairs *pairs)
 				(errmsg("advice needs at least %d pairs judged the same and %d judged different, and has %u and %u",
 						KIND_LEAST, KIND_LEAST, same, different),
 				 same == 0 ? errdetail("Without one that is the same, there is no advice.") : 0,
-				 errhint("Judge more of the pairs that neardup_pairs_to_judge() returns with these verdicts as \"judged\"; leave out variants (is_variant()).")));
+				 errhint("Judge more of the pairs that neardup_pairs_to_judge() returns with these verdicts as \"judged\"; \"variants => false\" leaves out variants.")));
 	return same > 0;
 }
 
-/* Sorts the best outlook first; equal ones by their places in candidates[]. */
-static int
-compare_outlooks(const void *x, const void *y)
-{
-	const Outlook *p = x;
-	const Outlook *q = y;
+/* The first row's F1 below which the user is told. */
+#define F1_LEAST 0.5
 
-	if (p->merit != q->merit)
-		return p->merit > q->merit ? -1 : 1;
-	return p->candidate - q->candidate;
+/* Tells the user if even the first row does badly. */
+static void
+report_first(const Outlook *outlook)
+{
+	if (outlook->f1 < F1_LEAST)
+		ereport(NOTICE,
+				(errmsg("no comparison fits these verdicts: the best has an F1 of %.2f",
+						outlook->f1),
+				 errhint("Compare other columns, or leave out variants, with \"variants => false\".")));
 }
 
 /* Puts a row for each candidate that has a threshold. */
@@ -239,15 +302,20 @@ static void
 put_judged(ReturnSetInfo *result, const Statement *call, CorpusPairs *pairs, double least_precision)
 {
 	Outlook outlook[CANDIDATES];
-	int count = 0;
-	Model model;
+	uint32 found[CONFIRM_MOST];
+	int count;
 
-	model_fit(&model, pairs);
-	for (int c = 0; c < CANDIDATES; c++)
-		count += model_outlook(&model, pairs, c, least_precision, &outlook[count]);
-	qsort(outlook, count, sizeof(Outlook), compare_outlooks);
+	(void) confirm_find(pairs, found);
+	report_doubts(pairs);
+	count = model_outlooks(pairs, least_precision, outlook);
 	for (int i = 0; i < count; i++)
-		put_outlook(result, call, &outlook[i], true);
+	{
+		Counted counted = count_drawn(pairs, &outlook[i]);
+
+		if (i == 0)
+			report_first(&outlook[i]);
+		put_outlook(result, call, pairs, &outlook[i], &counted);
+	}
 }
 
 /* Puts a row with the candidate for texts of this length, and tells the user that it is a guess. */
@@ -257,7 +325,7 @@ put_unjudged(ReturnSetInfo *result, const Statement *call, const CorpusPairs *pa
 	Outlook outlook;
 	bool gap = gap_find(pairs, &outlook);
 
-	put_outlook(result, call, &outlook, false);
+	put_outlook(result, call, pairs, &outlook, NULL);
 	ereport(NOTICE,
 			(errmsg("no pairs were judged, so the threshold is a guess"),
 			 gap ? errdetail("Few pairs of these texts have a similarity just below it.") :
@@ -266,10 +334,10 @@ put_unjudged(ReturnSetInfo *result, const Statement *call, const CorpusPairs *pa
 }
 
 /*
- * neardup_advise(query text, judged text, least_precision float8, sample int) returns SETOF
- * (scheme text, lexicon boolean, measure text, threshold float8, f1, f1_low, f1_high,
- * precision, precision_low, precision_high, recall, recall_low, recall_high float8, pairs
- * bigint, statement text)
+ * neardup_advise(query text, judged text, least_precision float8, sample int, variants boolean) returns SETOF
+ * (scheme text, lexicon boolean, measure text, threshold float8, f1, precision, precision_low,
+ * precision_high float8, to_halve int, recall float8, pairs, pairs_low, pairs_high bigint,
+ * statement text)
  */
 PG_FUNCTION_INFO_V1(neardup_advise);
 Datum
@@ -291,9 +359,9 @@ neardup_advise(PG_FUNCTION_ARGS)
 	find_pairs_of_arguments(fcinfo, 1, 3, &pairs);
 	call.texts = texts_of(pairs.corpus);
 	call.id_type = pairs.corpus->ids.type;
+	call.variants = pairs.corpus->variants;
 	if (pairs.count == 0)
 		return (Datum) 0;
-	report_contradictions(&pairs);
 	if (pairs.corpus->verdicts != NULL && !check_kinds(&pairs))
 		return (Datum) 0;
 	if (pairs.judged_count > 0)

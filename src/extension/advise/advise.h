@@ -10,6 +10,7 @@
 
 #include "calls/judged.h"
 #include "calls/query.h"
+#include "calls/texts.h"
 
 #include "fmgr.h"
 
@@ -61,6 +62,7 @@ typedef struct CorpusText
 	uint64 row;               /* the number of its row, from 1 */
 	bool outside;             /* the text is not of the sample, but was judged */
 	char *id;                 /* its id, as text */
+	Utf8Text body;            /* the text, unless variants count */
 	uint32 judged;            /* place of the id in the verdicts, or NOT_JUDGED */
 	uint32 *element[SCHEMES]; /* the elements by each scheme, ascending */
 	uint32 elements[SCHEMES]; /* the numbers of these elements */
@@ -80,17 +82,20 @@ typedef struct Corpus
 	uint64 limit;          /* texts with greater keys are left out */
 	uint64 rows;           /* rows with a text that has shingles */
 	uint64 texts;          /* rows with an id and a text: these, and those without shingles */
+	bool capped;           /* texts of large families were left out */
 	bool null_ids;         /* rows were left out because their ids are null */
 	CorpusText *text;
 	SchemeId scheme[SCHEMES];
 	uint32 highest[SCHEMES]; /* the greatest element that is kept */
 	uint64 total[SCHEMES];   /* elements of all texts */
+	bool variants;           /* pairs for which is_variant() is true count, too */
 	const char *query;       /* the query without a semicolon */
 } Corpus;
 
 #define SAMPLE_MOST 20000
 
-extern void corpus_read(Corpus *corpus, const char *query, int most, const char *judged);
+extern void corpus_read(Corpus *corpus, const char *query, int most, const char *judged,
+						bool variants);
 extern double corpus_share(const Corpus *corpus);
 extern double corpus_median_length(const Corpus *corpus, int scheme);
 
@@ -102,17 +107,29 @@ extern double corpus_median_length(const Corpus *corpus, int scheme);
 /* Thresholds are multiples of 1 / GRID. */
 #define GRID 100
 
+/* What people say of a pair. */
+typedef enum PairVerdict
+{
+	NO_VERDICT,
+	VERDICT_DIFFERENT,
+	VERDICT_SAME,
+	VERDICT_UNSURE /* the verdict is NULL, or verdicts differ */
+} PairVerdict;
+
 /* Two texts that are similar by some candidate, or that were judged. */
 typedef struct AdvicePair
 {
 	uint32 a;
 	uint32 b;
 	float stands_for; /* the number of pairs of all texts; 0 if a text is not of the sample */
+	double lot;       /* a random number that depends on the ids: the greatest are drawn */
 	float chance;     /* the chance of being drawn, relative to that of other pairs */
 	float same;       /* P(same) by the model, which ranks candidates */
 	float calibrated; /* P(same) for estimates of numbers of pairs */
 	uint16 similarity[CANDIDATES];
-	bool unsure; /* it was judged both the same and different */
+	uint8 verdict;    /* PairVerdict */
+	bool again;       /* the verdict was given twice */
+	bool contradicts; /* the verdict contradicts the order of similarity */
 } AdvicePair;
 
 /* Returns the greatest threshold at which a candidate reports a pair, in steps of the grid. */
@@ -122,75 +139,71 @@ pair_step(const AdvicePair *pair, int candidate)
 	return pair->similarity[candidate] * GRID / SIMILARITY_UNITS;
 }
 
+/* The parts of a sample, by which the error of its numbers of pairs is estimated. */
+#define PARTS 20
+
+/* No place of a pair. */
+#define NO_PAIR PG_UINT32_MAX
+
 typedef struct CorpusPairs
 {
 	const Corpus *corpus;
 	size_t count;
 	size_t room;
 	AdvicePair *pair; /* the pairs, ordered by a and b */
-	uint32 *judged;   /* places of pairs that were judged */
-	bool *same;       /* verdicts on them */
-	bool *again;      /* whether the verdict on each was given twice */
+	uint32 *judged;   /* places of pairs that were judged the same or different */
 	uint32 judged_count;
+	uint32 judged_same; /* how many of these are the same */
+	uint32 carrying;    /* the pair whose verdict carries the advice, or NO_PAIR */
 	double reported[CANDIDATES][GRID + 1]; /* the estimated pairs of all texts at each threshold */
+	/* What of that has a text of each part of the sample, whose texts have keys of their own. */
+	double (*touched)[GRID + 1][PARTS];
 } CorpusPairs;
 
 extern void pairs_find(CorpusPairs *pairs, Corpus *corpus);
 
 /* ---- What verdicts say (model.c) ------------------------------------------------ */
 
-/* Features of a pair: 1, the mean of the logits of its similarities, and what each differs from it. */
-#define FEATURES (2 + CANDIDATES)
-
-/* Sums over some pairs, each counted as the pairs that it stands for. */
-typedef struct Sums
-{
-	double same;               /* the expected number of same pairs */
-	double gradient[FEATURES]; /* the derivatives of `same` by the coefficients */
-	double variance;           /* the variance of `same`, if chance decides about each pair */
-} Sums;
-
-/* A logistic model of P(same), with the normal approximation of its uncertainty. */
-typedef struct Model
-{
-	const double *logits;      /* the logits of all similarities */
-	double centre[CANDIDATES]; /* the mean of each logit over all pairs */
-	double coefficient[FEATURES];
-	double covariance[FEATURES][FEATURES];
-	Sums all; /* the sums of all pairs */
-} Model;
-
-extern void model_fit(Model *model, CorpusPairs *pairs);
-
-/* An estimate and its 95 % interval. */
-typedef struct Estimate
-{
-	double value;
-	double low;
-	double high;
-} Estimate;
-
 /* What a candidate does at a threshold. */
 typedef struct Outlook
 {
 	int candidate;
-	double threshold;
+	int step;     /* the threshold, in steps of the grid */
 	double pairs; /* the estimated pairs of all texts that it reports */
 	double merit; /* F1 by the model that is not calibrated; the best candidate has the greatest */
-	Estimate precision;
-	Estimate recall;
-	Estimate f1;
+	double f1;
+	double recall;
 } Outlook;
 
-extern bool model_outlook(const Model *model, const CorpusPairs *pairs, int candidate,
-						  double least_precision, Outlook *outlook);
+extern void model_fit(CorpusPairs *pairs, uint32 left_out);
+extern int model_outlooks(const CorpusPairs *pairs, double least_precision, Outlook *outlook);
 
-/* ---- Verdicts that contradict (contradictions.c) ----------------------------------- */
+/* ---- What was counted (counted.c) -------------------------------------------------- */
 
-#define CONTRADICTIONS_MOST 6
+/* The verdicts on a random draw of the pairs that a candidate reports, and what follows from them. */
+typedef struct Counted
+{
+	uint32 drawn;
+	uint32 same;
+	double low; /* the bounds of the precision, which hold in 95 % of draws */
+	double high;
+} Counted;
 
-extern uint32 judged_same(const CorpusPairs *pairs);
-extern uint32 contradictions_find(const CorpusPairs *pairs, uint32 *found);
+extern Counted count_drawn(const CorpusPairs *pairs, const Outlook *outlook);
+extern bool pairs_bounds(const CorpusPairs *pairs, const Outlook *outlook, double *low,
+						 double *high);
+extern uint32 counted_to_halve(const Counted *counted, const Outlook *outlook);
+extern uint32 range_to_ask(const CorpusPairs *pairs, const Outlook *outlook, uint32 wanted,
+						   uint32 *found);
+
+/* Of ten pairs to judge, those that are drawn from what the first row reports. */
+#define DRAWN_OF_TEN 3
+
+/* ---- Verdicts to confirm (confirm.c) ------------------------------------------------ */
+
+#define CONFIRM_MOST 6
+
+extern uint32 confirm_find(CorpusPairs *pairs, uint32 *found);
 
 /* ---- Arguments of both functions (advise.c) --------------------------------------- */
 

@@ -23,7 +23,6 @@
 #include "base/hash.h"
 #include "base/sort.h"
 #include "sketch/bag.h"
-#include "calls/texts.h"
 
 /* The most elements of a scheme, of all texts together. */
 #define ELEMENTS_MOST 2000000
@@ -37,11 +36,11 @@ const char *const scheme_names[SCHEMES] = {"word 1", "word 3", "char 3", "char 5
 
 /* ---- Which texts are kept ----------------------------------------------------- */
 
-/* Returns the share of all keys that a sample takes. */
+/* Returns the share of all texts that a sample takes. */
 double
 corpus_share(const Corpus *corpus)
 {
-	return corpus->complete ? 1 : (double) corpus->limit / (double) PG_UINT64_MAX;
+	return corpus->complete ? 1 : (double) corpus->inside / (double) corpus->rows;
 }
 
 static int
@@ -82,6 +81,8 @@ forget_text(Corpus *corpus, CorpusText *text)
 		pfree(text->element[s]);
 	}
 	pfree(text->id);
+	if (text->body.bytes != NULL)
+		pfree((char *) text->body.bytes);
 }
 
 /*
@@ -110,6 +111,7 @@ corpus_cut(Corpus *corpus)
 			corpus->limit = Min(corpus->limit, text->key);
 		}
 		text->outside |= full || of_family > corpus->family_most;
+		corpus->capped |= !full && of_family > corpus->family_most;
 		corpus->complete &= !text->outside;
 		if (text->outside && text->judged == NOT_JUDGED)
 			forget_text(corpus, text);
@@ -289,6 +291,8 @@ take_row(void *state, const Datum *values, const bool *nulls)
 		return true;
 	old = MemoryContextSwitchTo(corpus->context);
 	text.id = OutputFunctionCall(&reader->output, values[0]);
+	if (!corpus->variants)
+		text.body = (Utf8Text){.bytes = pnstrdup(utf8.bytes, utf8.length), .length = utf8.length};
 	corpus_add(corpus, &text, &utf8);
 	MemoryContextSwitchTo(old);
 	return true;
@@ -318,10 +322,11 @@ prepare(CorpusReader *reader, const char *query)
 /*
  * Runs a query that returns ids and texts, and keeps a sample of at most `most` texts.  `judged`,
  * which may be NULL, is a query that returns judged pairs of ids; their texts are kept, too.
+ * `variants` says whether pairs of variants count.
  * Raises an error if a query returns other columns.
  */
 void
-corpus_read(Corpus *corpus, const char *query, int most, const char *judged)
+corpus_read(Corpus *corpus, const char *query, int most, const char *judged, bool variants)
 {
 	CorpusReader reader = {.corpus = corpus};
 	MemoryContext old = CurrentMemoryContext;
@@ -332,6 +337,7 @@ corpus_read(Corpus *corpus, const char *query, int most, const char *judged)
 					   .most = most,
 					   .family_most = Max(most / FAMILY_PART, 2),
 					   .complete = true,
+					   .variants = variants,
 					   .limit = PG_UINT64_MAX};
 	for (int s = 0; s < SCHEMES; s++)
 	{
@@ -346,7 +352,7 @@ corpus_read(Corpus *corpus, const char *query, int most, const char *judged)
 	corpus->ids = id_type(number ? INT8OID : reader.id_type,
 						  TupleDescAttr(query_columns(plan), 0)->attcollation);
 	if (judged)
-		corpus->verdicts = judged_read("judged", judged, &corpus->ids);
+		corpus->verdicts = judged_read("judged", judged, &corpus->ids, true);
 	query_rows(plan, take_row, &reader);
 	SPI_finish();
 	if (corpus->rows > most)

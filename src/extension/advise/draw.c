@@ -1,9 +1,10 @@
 /*
  * draw.c: neardup_pairs_to_judge() returns the pairs of texts whose verdicts would say most.
  *
- * Pairs are drawn from strata of their ranks by each candidate, so that no candidate is
- * favoured, and pairs of every similarity come up.  Once some are judged, pairs whose verdict
- * contradicts the order of similarity come first, then pairs of whose verdict the model is least sure.
+ * Of ten pairs at most two are verdicts to confirm, which contradict the order of similarity.
+ * Others are drawn from what the best candidate reports, which bounds its precision.  The rest is
+ * drawn from strata of ranks by each candidate, so that no candidate is favoured, and pairs of
+ * every similarity come up; once some are judged, from pairs of whose verdict the model is least sure.
  */
 #include "advise/advise.h"
 
@@ -19,8 +20,19 @@
 /* The share of pairs that are drawn as if none had been judged. */
 #define AS_AT_FIRST 0.1
 
+/* Of ten pairs, the most that were judged before. */
+#define AGAIN_OF_TEN 2
+
 /* The most pairs that should be drawn before any is judged. */
 #define ROUND_MOST 30
+
+/* The pairs that are asked for. */
+typedef struct Asked
+{
+	uint32 count;
+	uint32 again; /* how many of these, the first ones, were judged before */
+	uint32 *pair;
+} Asked;
 
 /* A pair that may be drawn. */
 typedef struct Draw
@@ -28,18 +40,7 @@ typedef struct Draw
 	uint32 pair;   /* the place of the pair */
 	double chance; /* the chance that it is the first one drawn */
 	double place;  /* a random number: the pairs with the least are drawn */
-	uint64 random; /* the random number that `place`, and then the order of rows, follow from */
 } Draw;
-
-/* Returns a random number that depends on nothing but the ids of a pair, in either order. */
-static uint64
-random_of_pair(const Corpus *corpus, const AdvicePair *pair)
-{
-	const char *a = corpus->text[pair->a].id;
-	const char *b = corpus->text[pair->b].id;
-
-	return mix64(shingle_of_token(a, strlen(a)) + shingle_of_token(b, strlen(b)));
-}
 
 /* Returns whether the texts of a pair differ by any candidate.  If not, there is nothing to judge. */
 static bool
@@ -51,6 +52,23 @@ texts_differ(const AdvicePair *pair)
 	return false;
 }
 
+/* Returns whether a pair is among those that are asked for. */
+static bool
+is_asked(const Asked *asked, uint32 pair)
+{
+	for (uint32 i = 0; i < asked->count; i++)
+		if (asked->pair[i] == pair)
+			return true;
+	return false;
+}
+
+/* Returns the share of `wanted` pairs, of which ten have `of_ten`, rounded up. */
+static uint32
+of_ten(uint32 wanted, uint32 of_ten)
+{
+	return (wanted * of_ten + 9) / 10;
+}
+
 static int
 compare_places(const void *x, const void *y)
 {
@@ -60,21 +78,11 @@ compare_places(const void *x, const void *y)
 	return a->place < b->place ? -1 : a->place > b->place;
 }
 
-static int
-compare_random(const void *x, const void *y)
-{
-	const Draw *a = x;
-	const Draw *b = y;
-
-	return a->random < b->random ? -1 : a->random > b->random;
-}
-
 /* Lists the pairs that may be drawn, with their chances, whose sum is 1.  Returns their number. */
 static uint32
-set_chances(const CorpusPairs *pairs, Draw *draw)
+set_chances(const CorpusPairs *pairs, const Asked *asked, Draw *draw)
 {
-	bool first = pairs->judged_count == 0;
-	uint32 judged = 0;
+	bool first = pairs->judged_same == 0;
 	uint32 count = 0;
 	double total = 0;
 	double unsure = DBL_MIN;
@@ -83,14 +91,11 @@ set_chances(const CorpusPairs *pairs, Draw *draw)
 	{
 		const AdvicePair *pair = &pairs->pair[i];
 
-		if (judged < pairs->judged_count && pairs->judged[judged] == i)
-			judged++;
-		else if (!pair->unsure && texts_differ(pair))
-		{
-			draw[count++] = (Draw){.pair = i, .random = random_of_pair(pairs->corpus, pair)};
-			total += pair->chance;
-			unsure += pair->chance * pair->same * (1 - pair->same);
-		}
+		if (pair->verdict != NO_VERDICT || !texts_differ(pair) || is_asked(asked, i))
+			continue;
+		draw[count++].pair = i;
+		total += pair->chance;
+		unsure += pair->chance * pair->same * (1 - pair->same);
 	}
 	for (uint32 i = 0; i < count; i++)
 	{
@@ -105,81 +110,94 @@ set_chances(const CorpusPairs *pairs, Draw *draw)
 }
 
 /*
- * Draws at most `wanted` pairs without replacement, and returns how many.  Each pair has an
- * exponential random number whose rate is its chance; the least are drawn (Efraimidis and Spirakis,
- * Information Processing Letters 97, 2006).  They come in random order, which tells the judge nothing.
+ * Draws pairs without replacement until `wanted` are asked for.  Each pair has an exponential random
+ * number whose rate is its chance; the least are drawn (Efraimidis and Spirakis 2006).
  */
-static uint32
-draw_pairs(const CorpusPairs *pairs, uint32 wanted, Draw *draw)
+static void
+draw_pairs(const CorpusPairs *pairs, uint32 wanted, Asked *asked)
 {
-	uint32 count = set_chances(pairs, draw);
+	Draw *draw = palloc_extended(sizeof(Draw) * pairs->count + 1, MCXT_ALLOC_HUGE);
+	uint32 count = set_chances(pairs, asked, draw);
 
 	for (uint32 i = 0; i < count; i++)
-		draw[i].place =
-			-log(((draw[i].random >> 11) + 0.5) / (double) (UINT64CONST(1) << 53)) / draw[i].chance;
+		draw[i].place = -log(pairs->pair[draw[i].pair].lot) / draw[i].chance;
 	qsort(draw, count, sizeof(Draw), compare_places);
-	count = Min(count, wanted);
-	for (uint32 i = 0; i < count; i++)
-		draw[i].random = mix64(draw[i].random + 1);
-	qsort(draw, count, sizeof(Draw), compare_random);
-	return count;
+	for (uint32 i = 0; i < count && asked->count < wanted; i++)
+		asked->pair[asked->count++] = draw[i].pair;
+	pfree(draw);
 }
 
-/* Puts a pair as a row.  It stands for no less than it does in the sample. */
+/* Asks for pairs that the first row of the advice reports; without a verdict "same", for those of the guess. */
 static void
-put_pair(ReturnSetInfo *result, const CorpusPairs *pairs, uint32 place, double stands_for,
-		 bool again)
+draw_reported(const CorpusPairs *pairs, uint32 wanted, Asked *asked)
+{
+	Outlook outlook[CANDIDATES];
+
+	if (pairs->judged_same == 0 || model_outlooks(pairs, 0, outlook) == 0)
+		(void) gap_find(pairs, outlook);
+	asked->count += range_to_ask(pairs, outlook, wanted, asked->pair + asked->count);
+}
+
+/* Mixes the pairs that were not judged before, so that their order tells the judge nothing. */
+static void
+mix_asked(const CorpusPairs *pairs, Asked *asked)
+{
+	Draw *draw = palloc(sizeof(Draw) * asked->count + 1);
+	uint32 count = asked->count - asked->again;
+
+	for (uint32 i = 0; i < count; i++)
+	{
+		draw[i].pair = asked->pair[asked->again + i];
+		draw[i].place = (double) mix64((uint64) ldexp(pairs->pair[draw[i].pair].lot, 53));
+	}
+	qsort(draw, count, sizeof(Draw), compare_places);
+	for (uint32 i = 0; i < count; i++)
+		asked->pair[asked->again + i] = draw[i].pair;
+	pfree(draw);
+}
+
+/* Puts a pair as a row. */
+static void
+put_pair(ReturnSetInfo *result, const CorpusPairs *pairs, uint32 place, bool again)
 {
 	const AdvicePair *pair = &pairs->pair[place];
 	const CorpusText *text = pairs->corpus->text;
-	Datum values[5] = {CStringGetTextDatum(text[pair->a].id), CStringGetTextDatum(text[pair->b].id),
+	Datum values[4] = {CStringGetTextDatum(text[pair->a].id), CStringGetTextDatum(text[pair->b].id),
 					   Float8GetDatum((double) pair->similarity[PLAIN_WORD_1] / SIMILARITY_UNITS),
-					   Float8GetDatum(Max(stands_for, pair->stands_for)), BoolGetDatum(again)};
-	bool nulls[5] = {false};
+					   BoolGetDatum(again)};
+	bool nulls[4] = {false};
 
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
-/* Draws pairs and puts them as rows. */
-static void
-put_drawn(ReturnSetInfo *result, const CorpusPairs *pairs, uint32 wanted)
-{
-	Draw *draw = palloc_extended(sizeof(Draw) * pairs->count + 1, MCXT_ALLOC_HUGE);
-	uint32 drawn = draw_pairs(pairs, wanted, draw);
-
-	for (uint32 i = 0; i < drawn; i++)
-		put_pair(result, pairs, draw[i].pair,
-				 pairs->pair[draw[i].pair].stands_for / (drawn * draw[i].chance), false);
-}
-
 /*
- * neardup_pairs_to_judge(query text, pairs int, judged text, sample int) returns SETOF
- * (a text, b text, similarity float8, stands_for float8, again boolean)
+ * neardup_pairs_to_judge(query text, pairs int, judged text, sample int, variants boolean) returns SETOF
+ * (a text, b text, similarity float8, again boolean)
  */
 PG_FUNCTION_INFO_V1(neardup_pairs_to_judge);
 Datum
 neardup_pairs_to_judge(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	CorpusPairs pairs;
-	Model model;
-	int32 wanted;
-	uint32 contradiction[CONTRADICTIONS_MOST];
-	uint32 again;
+	Asked asked = {0};
+	uint32 wanted;
 
 	check_not_null(fcinfo, 1, "pairs");
 	wanted = number_argument(fcinfo, 1, "pairs", PG_INT16_MAX);
 	begin_rows(fcinfo);
 	find_pairs_of_arguments(fcinfo, 2, 3, &pairs);
+	asked.pair = palloc(sizeof(uint32) * (wanted + CONFIRM_MOST));
 	if (pairs.judged_count > 0)
-		model_fit(&model, &pairs);
+		asked.again = Min(confirm_find(&pairs, asked.pair), of_ten(wanted, AGAIN_OF_TEN));
 	else if (wanted > ROUND_MOST)
 		ereport(NOTICE,
-				(errmsg("%d pairs are drawn before any is judged", wanted),
+				(errmsg("%u pairs are drawn before any is judged", wanted),
 				 errhint("Judge ten at a time: with the verdicts so far as \"judged\", the next pairs say more.")));
-	again = Min(contradictions_find(&pairs, contradiction), wanted);
-	for (uint32 i = 0; i < again; i++)
-		put_pair(result, &pairs, pairs.judged[contradiction[i]], 0, true);
-	put_drawn(result, &pairs, wanted - again);
+	asked.count = asked.again;
+	draw_reported(&pairs, of_ten(wanted, DRAWN_OF_TEN), &asked);
+	draw_pairs(&pairs, wanted, &asked);
+	mix_asked(&pairs, &asked);
+	for (uint32 i = 0; i < asked.count; i++)
+		put_pair((ReturnSetInfo *) fcinfo->resultinfo, &pairs, asked.pair[i], i < asked.again);
 	return (Datum) 0;
 }

@@ -47,7 +47,6 @@ gap_find(const CorpusPairs *pairs, Outlook *outlook)
 	found = from[t] > 0 && from[t - WIDTH] - from[t] <= rule->part * from[t];
 	if (!found)
 		t = rule->otherwise;
-	*outlook =
-		(Outlook){.candidate = rule->candidate, .threshold = (double) t / GRID, .pairs = from[t]};
+	*outlook = (Outlook){.candidate = rule->candidate, .step = t, .pairs = from[t]};
 	return found;
 }

@@ -3,11 +3,9 @@
  *
  * One logistic regression of "same" on the similarities by all candidates gives each pair of
  * the sample a probability.  From it follow the precision and recall of every candidate at
- * every threshold, for all pairs and not only the few that were judged.  To count verdicts
- * instead, many more would be needed.  The coefficients have normal priors, so a few
- * verdicts are enough.  The intervals have the normal approximation of their posterior (Bishop,
- * Pattern Recognition and Machine Learning, 2006, section 4.5), and the variance of the number
- * of same pairs, if chance decides about each.
+ * every threshold, for all pairs and not only the few that were judged.  The coefficients have
+ * normal priors, so a few verdicts are enough to choose (Bishop, Pattern Recognition and Machine
+ * Learning, 2006, section 4.5).  How well a choice does is counted instead (counted.c).
  */
 #include "advise/advise.h"
 
@@ -30,10 +28,22 @@
 #define SHIFT_PRECISION 0.1
 #define STRETCH_PRECISION 1.0
 
+/* Features of a pair: 1, the mean of the logits of its similarities, and what each differs from it. */
+#define FEATURES (2 + CANDIDATES)
+
+/* A logistic model of P(same). */
+typedef struct Model
+{
+	const double *logits;      /* the logits of all similarities */
+	double centre[CANDIDATES]; /* the mean of each logit over all pairs */
+	double coefficient[FEATURES];
+} Model;
+
+/* How much a verdict counts that was given twice, and contradicts the order of similarity. */
+#define CONFIRMED_WEIGHT 0.1
+
 #define NEWTON_STEPS 50
 #define NEWTON_END 1e-7
-
-#define NORMAL_95 1.96
 
 static double
 logistic(double x)
@@ -129,11 +139,18 @@ typedef struct Evidence
 {
 	uint32 count;
 	double (*x)[FEATURES];
-	double *same;   /* 0 or 1 */
-	double *weight; /* 1 on average */
+	const AdvicePair **pair;
+	double *weight;
 	double mean[FEATURES];
 	double precision[FEATURES];
 } Evidence;
+
+/* Returns 1 if a verdict is "same", or 0. */
+static double
+is_same(const Evidence *evidence, uint32 i)
+{
+	return evidence->pair[i]->verdict == VERDICT_SAME;
+}
 
 /* Returns the negative logarithm of the posterior, up to a constant. */
 static double
@@ -145,7 +162,7 @@ surprise(const Evidence *evidence, const double *coefficient)
 	{
 		double z = product(evidence->x[i], coefficient);
 
-		sum += evidence->weight[i] * (Max(z, 0) + log1p(exp(-fabs(z))) - evidence->same[i] * z);
+		sum += evidence->weight[i] * (Max(z, 0) + log1p(exp(-fabs(z))) - is_same(evidence, i) * z);
 	}
 	for (int j = 0; j < FEATURES; j++)
 		sum += evidence->precision[j] * pow(coefficient[j] - evidence->mean[j], 2) / 2;
@@ -171,7 +188,7 @@ derive(const Evidence *evidence, const double *coefficient, double *gradient,
 
 		for (int j = 0; j < FEATURES; j++)
 		{
-			gradient[j] += evidence->weight[i] * (p - evidence->same[i]) * x[j];
+			gradient[j] += evidence->weight[i] * (p - is_same(evidence, i)) * x[j];
 			for (int k = 0; k < FEATURES; k++)
 				inverse[j][k] += spread * x[j] * x[k];
 		}
@@ -179,12 +196,12 @@ derive(const Evidence *evidence, const double *coefficient, double *gradient,
 	invert(inverse);
 }
 
-/* Finds the most probable coefficients by Newton's method.  A step that overshoots is halved. */
+/* Finds the most probable coefficients b by Newton's method.  A step that overshoots is halved. */
 static void
-maximise(const Evidence *evidence, Model *model)
+maximise(const Evidence *evidence, double *b)
 {
-	double *b = model->coefficient;
 	double before = surprise(evidence, memcpy(b, evidence->mean, sizeof(evidence->mean)));
+	double inverse[FEATURES][FEATURES];
 	double gradient[FEATURES];
 
 	for (int step = 0; step < NEWTON_STEPS; step++)
@@ -192,11 +209,11 @@ maximise(const Evidence *evidence, Model *model)
 		double after = INFINITY;
 		double next[FEATURES];
 
-		derive(evidence, b, gradient, model->covariance);
+		derive(evidence, b, gradient, inverse);
 		for (double length = 1; length > 1e-4 && after > before; length /= 2)
 		{
 			for (int j = 0; j < FEATURES; j++)
-				next[j] = b[j] - length * product(model->covariance[j], gradient);
+				next[j] = b[j] - length * product(inverse[j], gradient);
 			after = surprise(evidence, next);
 		}
 		if (after > before)
@@ -206,19 +223,25 @@ maximise(const Evidence *evidence, Model *model)
 			break;
 		before = after;
 	}
-	derive(evidence, b, gradient, model->covariance);
 }
 
-/* Makes the weights 1 on average. */
+/*
+ * Sets the weights: by a power of the chance of a pair to be drawn, 1 on average.  Verdicts that contradict
+ * the order of similarity count less: `once` if they were given once, `again` if twice.
+ */
 static void
-normalise_weights(Evidence *evidence)
+weigh_evidence(Evidence *evidence, double power, double once, double again)
 {
 	double total = 0;
 
 	for (uint32 i = 0; i < evidence->count; i++)
-		total += evidence->weight[i];
+		total += evidence->weight[i] = pow(evidence->pair[i]->chance, -power);
 	for (uint32 i = 0; i < evidence->count; i++)
+	{
 		evidence->weight[i] *= evidence->count / total;
+		if (evidence->pair[i]->contradicts)
+			evidence->weight[i] *= evidence->pair[i]->again ? again : once;
+	}
 }
 
 /*
@@ -226,34 +249,34 @@ normalise_weights(Evidence *evidence)
  * 1 / chance, the few pairs from strata of many pairs would decide alone.
  */
 static void
-gather_evidence(Evidence *evidence, const Model *model, const CorpusPairs *pairs)
+gather_evidence(Evidence *evidence, const Model *model, const CorpusPairs *pairs, uint32 left_out)
 {
-	*evidence = (Evidence){.count = pairs->judged_count,
-						   .x = host_alloc(sizeof(*evidence->x) * pairs->judged_count + 1),
-						   .same = host_alloc(sizeof(double) * pairs->judged_count + 1),
+	*evidence = (Evidence){.x = host_alloc(sizeof(*evidence->x) * pairs->judged_count + 1),
+						   .pair = host_alloc(sizeof(AdvicePair *) * pairs->judged_count + 1),
 						   .weight = host_alloc(sizeof(double) * pairs->judged_count + 1),
 						   .mean = {CONSTANT_MEAN, SLOPE_MEAN},
 						   .precision = {CONSTANT_PRECISION, SLOPE_PRECISION}};
-	for (uint32 i = 0; i < evidence->count; i++)
+	for (uint32 i = 0; i < pairs->judged_count; i++)
 	{
-		const AdvicePair *pair = &pairs->pair[pairs->judged[i]];
-
-		features_of_pair(model, pair, evidence->x[i]);
-		evidence->same[i] = pairs->same[i];
-		evidence->weight[i] = 1 / sqrt(pair->chance);
+		if (pairs->judged[i] == left_out)
+			continue;
+		evidence->pair[evidence->count] = &pairs->pair[pairs->judged[i]];
+		features_of_pair(model, evidence->pair[evidence->count], evidence->x[evidence->count]);
+		evidence->count++;
 	}
-	normalise_weights(evidence);
+	weigh_evidence(evidence, 0.5, 1, CONFIRMED_WEIGHT);
 	for (int c = 0; c < CANDIDATES; c++)
 		evidence->precision[2 + c] = DIFFERENCE_PRECISION;
 }
 
 /*
  * Finds how to shift and stretch the model's logits so that estimates of numbers of pairs are
- * right.  Here a pair weighs 1 / chance.  `calibration` gets the coefficients of 1 and of the logit.
- * The features of the evidence are overwritten.
+ * right.  Here a pair weighs 1 / chance, and one whose verdict contradicts nothing: it would
+ * stand for many.  `calibration` gets the coefficients of 1 and of the logit.  The features of the
+ * evidence are overwritten.
  */
 static void
-calibrate(Evidence *evidence, const Model *model, const CorpusPairs *pairs, Model *calibration)
+calibrate(Evidence *evidence, const Model *model, double *calibration)
 {
 	memset(evidence->mean, 0, sizeof(evidence->mean));
 	evidence->mean[1] = 1;
@@ -267,54 +290,60 @@ calibrate(Evidence *evidence, const Model *model, const CorpusPairs *pairs, Mode
 		memset(x, 0, sizeof(*evidence->x));
 		x[0] = 1;
 		x[1] = z;
-		evidence->weight[i] = 1 / pairs->pair[pairs->judged[i]].chance;
 	}
-	normalise_weights(evidence);
+	weigh_evidence(evidence, 1, 0, 0);
 	maximise(evidence, calibration);
 }
 
-/* Adds a pair with features x to sums. */
+/* Sets P(same) of all pairs: what the model says of a pair is a sum of its logits, each with a weight. */
 static void
-add_to_sums(Sums *sums, const AdvicePair *pair, const double *x)
+set_chances_of_same(CorpusPairs *pairs, const Model *model, const double *calibration)
 {
-	double p = pair->calibrated;
+	const double *b = model->coefficient;
+	double constant = b[0];
+	double of_mean = b[1];
+	double weight[CANDIDATES];
 
-	sums->same += pair->stands_for * p;
-	sums->variance += pow(pair->stands_for, 2) * p * (1 - p);
-	for (int j = 0; j < FEATURES; j++)
-		sums->gradient[j] += pair->stands_for * p * (1 - p) * x[j];
-}
-
-/* Fits a model to the judged pairs, of which there is at least one, and sets P(same) of all pairs. */
-void
-model_fit(Model *model, CorpusPairs *pairs)
-{
-	Evidence evidence;
-	Model calibration;
-
-	*model = (Model){.logits = make_logits()};
-	for (size_t i = 0; i < pairs->count; i++)
-		for (int c = 0; c < CANDIDATES; c++)
-			model->centre[c] += model->logits[pairs->pair[i].similarity[c]] / pairs->count;
-	gather_evidence(&evidence, model, pairs);
-	maximise(&evidence, model);
-	calibrate(&evidence, model, pairs, &calibration);
+	for (int c = 0; c < CANDIDATES; c++)
+		of_mean -= b[2 + c];
+	for (int c = 0; c < CANDIDATES; c++)
+	{
+		weight[c] = b[2 + c] + of_mean / CANDIDATES;
+		constant -= weight[c] * model->centre[c];
+	}
 	for (size_t i = 0; i < pairs->count; i++)
 	{
 		AdvicePair *pair = &pairs->pair[i];
-		double x[FEATURES];
-		double z;
+		double z = constant;
 
 		host_check_interrupts_at(i);
-		features_of_pair(model, pair, x);
-		z = product(x, model->coefficient);
+		for (int c = 0; c < CANDIDATES; c++)
+			z += weight[c] * model->logits[pair->similarity[c]];
 		pair->same = (float) logistic(z);
-		pair->calibrated =
-			(float) logistic(calibration.coefficient[0] + calibration.coefficient[1] * z);
-		add_to_sums(&model->all, pair, x);
+		pair->calibrated = (float) logistic(calibration[0] + calibration[1] * z);
 	}
+}
+
+/*
+ * Fits a model to the judged pairs, of which there is at least one, but for the pair `left_out`.  Sets
+ * P(same) of all pairs.
+ */
+void
+model_fit(CorpusPairs *pairs, uint32 left_out)
+{
+	Model model = {.logits = make_logits()};
+	double calibration[FEATURES];
+	Evidence evidence;
+
+	for (size_t i = 0; i < pairs->count; i++)
+		for (int c = 0; c < CANDIDATES; c++)
+			model.centre[c] += model.logits[pairs->pair[i].similarity[c]] / pairs->count;
+	gather_evidence(&evidence, &model, pairs, left_out);
+	maximise(&evidence, model.coefficient);
+	calibrate(&evidence, &model, calibration);
+	set_chances_of_same(pairs, &model, calibration);
 	host_free(evidence.x);
-	host_free(evidence.same);
+	host_free(evidence.pair);
 	host_free(evidence.weight);
 }
 
@@ -328,17 +357,15 @@ f1_of(double found, double reported, double same)
 }
 
 /*
- * Returns the threshold of the greatest F1 whose precision is at least `least_precision`, in steps
- * of the grid, or 0 if there is none.  Sets *merit to this F1.
+ * Sets *outlook to what a candidate does at the threshold of the greatest F1 whose precision is at
+ * least `least_precision`.  Returns false if there is no such threshold.
  */
-static int
-choose_threshold(const CorpusPairs *pairs, int candidate, double least_precision, double *merit)
+static bool
+model_outlook(const CorpusPairs *pairs, int candidate, double least_precision, Outlook *outlook)
 {
 	const double *reported = pairs->reported[candidate];
-	double same[GRID + 1] = {0};
-	double calibrated[GRID + 1] = {0};
-	double all = 0;
-	int chosen = 0;
+	double same[GRID + 2] = {0};
+	double calibrated[GRID + 2] = {0};
 
 	for (size_t i = 0; i < pairs->count; i++)
 	{
@@ -347,111 +374,48 @@ choose_threshold(const CorpusPairs *pairs, int candidate, double least_precision
 
 		same[step] += pair->stands_for * pair->same;
 		calibrated[step] += pair->stands_for * pair->calibrated;
-		all += pair->stands_for * pair->same;
 	}
-	*merit = 0;
+	for (int t = GRID; t >= 0; t--)
+	{
+		same[t] += same[t + 1];
+		calibrated[t] += calibrated[t + 1];
+	}
+	*outlook = (Outlook){.candidate = candidate};
 	for (int t = GRID; t > 0; t--)
 	{
-		double f1;
+		double merit = f1_of(same[t], reported[t], same[0]);
 
-		if (t < GRID)
-		{
-			same[t] += same[t + 1];
-			calibrated[t] += calibrated[t + 1];
-		}
-		f1 = f1_of(same[t], reported[t], all);
-		if (f1 > *merit && calibrated[t] >= least_precision * reported[t])
-		{
-			*merit = f1;
-			chosen = t;
-		}
+		if (merit > outlook->merit && calibrated[t] >= least_precision * reported[t])
+			*outlook = (Outlook){.candidate = candidate,
+								 .step = t,
+								 .pairs = reported[t],
+								 .merit = merit,
+								 .f1 = f1_of(calibrated[t], reported[t], calibrated[0]),
+								 .recall = calibrated[t] / calibrated[0]};
 	}
-	return chosen;
+	return outlook->merit > 0;
 }
 
-/* The derivatives of an estimate by the number of same pairs that a candidate finds, and misses. */
-typedef struct Slopes
+/* Sorts the best outlook first; equal ones by their places in candidates[]. */
+static int
+compare_outlooks(const void *x, const void *y)
 {
-	double found;
-	double missed;
-} Slopes;
+	const Outlook *p = x;
+	const Outlook *q = y;
 
-/*
- * Returns an estimate with its interval.  That is normal on the scale of logits, and is rounded
- * outwards: otherwise it would never include 1.
- */
-static Estimate
-model_estimate(const Model *model, double value, const Sums *found, Slopes slopes)
-{
-	const Sums *all = &model->all;
-	double p = Min(Max(value, 1e-4), 1 - 1e-4);
-	double gradient[FEATURES];
-	double variance = pow(slopes.found, 2) * found->variance +
-		pow(slopes.missed, 2) * (all->variance - found->variance);
-	double error;
-
-	for (int j = 0; j < FEATURES; j++)
-		gradient[j] = slopes.found * found->gradient[j] +
-			slopes.missed * (all->gradient[j] - found->gradient[j]);
-	for (int j = 0; j < FEATURES; j++)
-		variance += gradient[j] * product(model->covariance[j], gradient);
-	error = NORMAL_95 * sqrt(Max(variance, 0)) / (p * (1 - p));
-	return (Estimate){value, floor(GRID * logistic(logit(p) - error)) / GRID,
-					  ceil(GRID * logistic(logit(p) + error)) / GRID};
+	if (p->merit != q->merit)
+		return p->merit > q->merit ? -1 : 1;
+	return p->candidate - q->candidate;
 }
 
-/* Returns the sums of the pairs that a candidate reports at a threshold, in steps of the grid. */
-static Sums
-sum_up(const Model *model, const CorpusPairs *pairs, int candidate, int threshold)
+/* Sets the outlooks of candidates, the best first, and returns their number. */
+int
+model_outlooks(const CorpusPairs *pairs, double least_precision, Outlook *outlook)
 {
-	Sums sums = {0};
+	int count = 0;
 
-	for (size_t i = 0; i < pairs->count; i++)
-	{
-		const AdvicePair *pair = &pairs->pair[i];
-		double x[FEATURES];
-
-		host_check_interrupts_at(i);
-		if (pair_step(pair, candidate) < threshold)
-			continue;
-		features_of_pair(model, pair, x);
-		add_to_sums(&sums, pair, x);
-	}
-	return sums;
-}
-
-/*
- * Sets *outlook to what a candidate does at its best threshold whose precision is at least
- * `least_precision`, from 0 to 1.  Returns false if there is no such threshold.
- */
-bool
-model_outlook(const Model *model, const CorpusPairs *pairs, int candidate, double least_precision,
-			  Outlook *outlook)
-{
-	double merit;
-	int threshold = choose_threshold(pairs, candidate, least_precision, &merit);
-	double reported = pairs->reported[candidate][threshold];
-	const Sums *all = &model->all;
-	Sums found;
-	double missed;
-	double both;
-
-	if (threshold == 0)
-		return false;
-	found = sum_up(model, pairs, candidate, threshold);
-	missed = all->same - found.same;
-	both = reported + all->same;
-	*outlook = (Outlook){.candidate = candidate,
-						 .threshold = (double) threshold / GRID,
-						 .pairs = reported,
-						 .merit = merit,
-						 .precision = model_estimate(model, found.same / reported, &found,
-													 (Slopes){1 / reported, 0}),
-						 .recall = model_estimate(model, found.same / all->same, &found,
-												  (Slopes){missed / pow(all->same, 2),
-														   -found.same / pow(all->same, 2)}),
-						 .f1 = model_estimate(model, f1_of(found.same, reported, all->same), &found,
-											  (Slopes){2 * (both - found.same) / pow(both, 2),
-													   -2 * found.same / pow(both, 2)})};
-	return true;
+	for (int c = 0; c < CANDIDATES; c++)
+		count += model_outlook(pairs, c, least_precision, &outlook[count]);
+	qsort(outlook, count, sizeof(Outlook), compare_outlooks);
+	return count;
 }

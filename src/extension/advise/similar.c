@@ -12,7 +12,9 @@
 #include "miscadmin.h"
 
 #include "base/defaults.h"
+#include "base/hash.h"
 #include "base/sort.h"
+#include "compare/compare.h"
 #include "sketch/weights.h"
 
 const Candidate candidates[CANDIDATES] = {[LEXICON_WORD_3] = {WORD_3, true, MEASURE_RESEMBLANCE},
@@ -334,6 +336,49 @@ stands_for(const Corpus *corpus, const Lists *lists, uint32 a, uint32 b)
 }
 
 /*
+ * Returns a random number below 1, which depends on nothing but the ids of a pair, in either order:
+ * the greatest number of a draw stays the greatest of all draws from a part of its range.
+ */
+static double
+lot_of_pair(const Corpus *corpus, const AdvicePair *pair)
+{
+	const char *a = corpus->text[pair->a].id;
+	const char *b = corpus->text[pair->b].id;
+	uint64 random = mix64(shingle_of_token(a, strlen(a)) + shingle_of_token(b, strlen(b)));
+
+	return ((random >> 11) + 0.5) / (double) (UINT64CONST(1) << 53);
+}
+
+/* Returns whether two texts are variants, which do not count. */
+static bool
+are_variants(const Corpus *corpus, uint32 a, uint32 b)
+{
+	const Utf8Text *x = &corpus->text[a].body;
+	const Utf8Text *y = &corpus->text[b].body;
+	bool variants;
+
+	if (corpus->variants)
+		return false;
+	if (!texts_are_variants(x->bytes, x->length, y->bytes, y->length, &variants))
+		refuse_long_texts();
+	return variants;
+}
+
+/* Counts a pair of the sample for a candidate, and for the parts of its texts. */
+static void
+report_pair(CorpusPairs *pairs, const AdvicePair *pair, int candidate)
+{
+	int step = pair_step(pair, candidate);
+	int part_a = (int) (pairs->corpus->text[pair->a].key % PARTS);
+	int part_b = (int) (pairs->corpus->text[pair->b].key % PARTS);
+
+	pairs->reported[candidate][step] += pair->stands_for;
+	pairs->touched[candidate][step][part_a] += pair->stands_for;
+	if (part_a != part_b)
+		pairs->touched[candidate][step][part_b] += pair->stands_for;
+}
+
+/*
  * Adds the pairs of text a with later texts that any candidate keeps, or that were judged.  `judged`
  * is the first judged pair of a or of a later text.
  */
@@ -356,22 +401,29 @@ similar_add_pairs(CorpusPairs *pairs, Lists *lists, const uint16 *least, uint32 
 		compare_texts(lists, a, b, pair.similarity);
 		pair.stands_for = stands_for(corpus, lists, a, b);
 		for (int c = 0; c < CANDIDATES && b < corpus->inside; c++)
-		{
 			keep |= pair.similarity[c] >= least[c];
-			pairs->reported[c][pair_step(&pair, c)] += pair.stands_for;
+		if (keep && are_variants(corpus, a, b))
+		{
+			judged += is_judged;
+			continue;
 		}
+		for (int c = 0; c < CANDIDATES && b < corpus->inside; c++)
+			report_pair(pairs, &pair, c);
 		if (!keep)
 			continue;
 		pairs->pair = host_grow(pairs->pair, &pairs->room, pairs->count + 1, sizeof(AdvicePair));
-		if (is_judged && judged->times == JUDGED_UNSURE)
-			pair.unsure = true;
-		else if (is_judged)
+		pair.lot = lot_of_pair(corpus, &pair);
+		if (is_judged)
 		{
-			pairs->judged[pairs->judged_count] = (uint32) pairs->count;
-			pairs->again[pairs->judged_count] = judged->times == JUDGED_AGAIN;
-			pairs->same[pairs->judged_count++] = judged->same;
+			pair.verdict = judged->same ? VERDICT_SAME : VERDICT_DIFFERENT;
+			pair.again = judged->times == JUDGED_AGAIN;
+			if (judged->times >= JUDGED_UNSURE)
+				pair.verdict = VERDICT_UNSURE;
+			else
+				pairs->judged[pairs->judged_count++] = (uint32) pairs->count;
+			pairs->judged_same += pair.verdict == VERDICT_SAME;
+			judged++;
 		}
-		judged += is_judged;
 		pairs->pair[pairs->count++] = pair;
 	}
 }
@@ -444,9 +496,9 @@ pairs_find(CorpusPairs *pairs, Corpus *corpus)
 	uint16 least[CANDIDATES];
 
 	*pairs = (CorpusPairs){.corpus = corpus,
-						   .judged = palloc(sizeof(uint32) * most + 1),
-						   .same = palloc(most + 1),
-						   .again = palloc(most + 1)};
+						   .carrying = NO_PAIR,
+						   .touched = palloc0(sizeof(*pairs->touched) * CANDIDATES),
+						   .judged = palloc(sizeof(uint32) * most + 1)};
 	for (int s = 0; s < SCHEMES; s++)
 		lists_begin(&lists[s], corpus, s);
 	find_least(lists, corpus, least);
@@ -463,6 +515,10 @@ pairs_find(CorpusPairs *pairs, Corpus *corpus)
 	{
 		add_chances(pairs, c);
 		for (int t = GRID; t > 0; t--)
+		{
 			pairs->reported[c][t - 1] += pairs->reported[c][t];
+			for (int part = 0; part < PARTS; part++)
+				pairs->touched[c][t - 1][part] += pairs->touched[c][t][part];
+		}
 	}
 }

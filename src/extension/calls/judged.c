@@ -23,6 +23,7 @@ typedef struct VerdictReader
 {
 	JudgedPairs *verdicts;
 	Oid type[2]; /* the types of the columns of ids */
+	bool unsure; /* rows whose verdict is NULL are kept */
 } VerdictReader;
 
 /* ---- Reading --------------------------------------------------------------- */
@@ -35,7 +36,7 @@ judged_take_row(void *state, const Datum *values, const bool *nulls)
 	JudgedPairs *verdicts = reader->verdicts;
 	uint32 v = verdicts->count;
 
-	if (nulls[2])
+	if (nulls[2] && (!reader->unsure || nulls[0] || nulls[1]))
 		return true;
 	if (nulls[0] || nulls[1])
 	{
@@ -56,7 +57,8 @@ judged_take_row(void *state, const Datum *values, const bool *nulls)
 	for (int i = 0; i < 2; i++)
 		verdicts->id[2 * v + i] =
 			id_copy(verdicts->ids, reader->type[i], values[i], verdicts->context);
-	verdicts->verdict[v] = (JudgedPair){2 * v, 2 * v + 1, DatumGetBool(values[2]), JUDGED_ONCE};
+	verdicts->verdict[v] = (JudgedPair){2 * v, 2 * v + 1, !nulls[2] && DatumGetBool(values[2]),
+										nulls[2] ? JUDGED_NULL : JUDGED_ONCE};
 	verdicts->count++;
 	return true;
 }
@@ -182,14 +184,14 @@ tell_nameless(const JudgedPairs *verdicts, uint32 nameless)
 }
 
 /*
- * Reads a query that returns pairs of ids and whether they are the same.  Returns NULL if it
- * returns no verdict.
+ * Reads a query that returns pairs of ids and whether they are the same.  `unsure` says whether
+ * a pair whose verdict is NULL counts as judged.  Returns NULL if the query returns no verdict.
  */
 JudgedPairs *
-judged_read(const char *name, const char *query, const IdType *ids)
+judged_read(const char *name, const char *query, const IdType *ids, bool unsure)
 {
 	JudgedPairs *verdicts = palloc0(sizeof(JudgedPairs));
-	VerdictReader reader = {.verdicts = verdicts};
+	VerdictReader reader = {.verdicts = verdicts, .unsure = unsure};
 	SPIPlanPtr plan;
 
 	verdicts->name = name;
@@ -249,9 +251,16 @@ judged_keep(JudgedPairs *verdicts, bool (*is_met)(const void *state, uint32 a, u
 			!is_met(state, verdict->a, verdict->a) || !is_met(state, verdict->b, verdict->b);
 		if (!is_met(state, verdict->a, verdict->b))
 			continue;
-		if (verdict->a == verdict->b && !verdict->same)
+		if (verdict->a == verdict->b && !verdict->same && verdict->times != JUDGED_NULL)
 			judged_contradict(verdicts, verdict->a, verdict->b,
 							  "The id is judged different from itself.");
+		if (again && verdict->times == JUDGED_NULL)
+			continue;
+		if (again && last->times == JUDGED_NULL)
+		{
+			*last = *verdict;
+			continue;
+		}
 		if (again && last->same != verdict->same && !unsure)
 			judged_contradict(verdicts, verdict->a, verdict->b,
 							  "The pair is judged both same and different.");

@@ -12,8 +12,9 @@
 typedef enum JudgedTimes
 {
 	JUDGED_ONCE,
-	JUDGED_AGAIN, /* the pair was judged before, and alike */
-	JUDGED_UNSURE /* the pair was judged before, and differently */
+	JUDGED_AGAIN,  /* the pair was judged before, and alike */
+	JUDGED_UNSURE, /* the pair was judged before, and differently */
+	JUDGED_NULL    /* all that was said of the pair is NULL */
 } JudgedTimes;
 
 /* A verdict on a pair of ids, which are places among the judged ids, a < b or a = b. */
@@ -39,7 +40,8 @@ typedef struct JudgedPairs
 	uint32 nameless; /* the verdicts beside, of which an id is NULL */
 } JudgedPairs;
 
-extern JudgedPairs *judged_read(const char *name, const char *query, const IdType *ids);
+extern JudgedPairs *judged_read(const char *name, const char *query, const IdType *ids,
+								bool unsure);
 extern uint32 judged_place(const JudgedPairs *verdicts, Datum id);
 extern uint32 *judged_rows(const JudgedPairs *verdicts);
 extern void judged_keep(JudgedPairs *verdicts,

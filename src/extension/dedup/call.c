@@ -181,7 +181,7 @@ call_read(Call *call)
 	progress_begin();
 	options->ids = id_type(call->id_type, collation_of_ids(call->query));
 	if (call->verdicts_query != NULL)
-		options->verdicts = judged_read("verdicts", call->verdicts_query, &options->ids);
+		options->verdicts = judged_read("verdicts", call->verdicts_query, &options->ids, false);
 	options->judged_alone &= options->verdicts != NULL;
 	call->source = source_read("query", call->query, options, NULL);
 	if (call->against_query != NULL)

@@ -1,10 +1,9 @@
--- Makes the table "corpora" from rows in files of the current folder.
+-- Fills the table "corpora" from rows in files of the current folder.
 --
 -- Copies with equal words are left out, but for pages, since a digest finds them.
 
 SET client_min_messages = warning;
 \o /dev/null
-CREATE TABLE corpora (corpus text, id int, label text, body text);
 
 -- ---- Pages ----
 -- Leaves out pages of a few lines and pages that are whole books.

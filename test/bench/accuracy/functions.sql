@@ -4,13 +4,14 @@
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS neardup_study CASCADE;
 
+CREATE TABLE corpora (corpus text, id int, label text, body text);
 CREATE TABLE documents (id int PRIMARY KEY, label text, body text);
 CREATE TABLE results (
 	corpus text, number int, method text, threshold float8, precision float8, recall float8, f1 float8,
 	bytes float8, made float8, compared float8);
 CREATE TABLE advice (
-	corpus text, judged int, draw int, wrong float8, asked_again boolean, scheme text, lexicon boolean, measure text, threshold float8,
-	precision float8, recall float8, f1 float8, expected float8, expected_low float8, expected_high float8);
+	corpus text, judged int, draw int, wrong float8, stubborn boolean, scheme text, lexicon boolean, measure text, threshold float8,
+	precision float8, recall float8, f1 float8, expected float8, precision_low float8, precision_high float8);
 CREATE TABLE verdicts (place int GENERATED ALWAYS AS IDENTITY, a text, b text, same boolean);
 
 -- Makes the table "aids", what some methods take from all texts: the lexicons of the
@@ -83,41 +84,36 @@ BEGIN
 	  FROM r ORDER BY 2 * good / (reported + wanted) DESC NULLS LAST, score DESC LIMIT 1;
 END $$;
 
--- Judges a pair by the labels.  A share of the verdicts is wrong: which ones depends on nothing but the pair and
--- how often it was judged before.
-CREATE FUNCTION verdict(first text, second text, wrong float8) RETURNS boolean LANGUAGE sql AS $$
+-- Judges a pair by the labels.  A share of the verdicts is wrong: which ones depends on nothing but the pair and,
+-- unless the judge is stubborn, how often it was judged before.
+CREATE FUNCTION verdict(first text, second text, wrong float8, stubborn boolean) RETURNS boolean LANGUAGE sql AS $$
 	SELECT (x.label = y.label) <> (('x' || left(md5(concat_ws(' ', least(first, second), greatest(first, second), times)), 7))::bit(28)::int < wrong * 2 ^ 28)
-	  FROM documents x, documents y, (SELECT count(*) AS times FROM verdicts WHERE (a, b) IN ((first, second), (second, first))) AS t
+	  FROM documents x, documents y, (SELECT count(*) FILTER (WHERE NOT stubborn) AS times FROM verdicts WHERE (a, b) IN ((first, second), (second, first))) AS t
 	 WHERE x.id = split_part(first, '.', 1)::int AND y.id = split_part(second, '.', 1)::int $$;
-
--- Draws pairs, and judges them.  asks_again: also those whose verdicts contradict others?
-CREATE FUNCTION judge(query text, pairs int, wrong float8, asks_again boolean) RETURNS void LANGUAGE sql AS $$
-	INSERT INTO verdicts (a, b, same)
-	SELECT p.a, p.b, verdict(p.a, p.b, wrong)
-	  FROM neardup_pairs_to_judge(query, pairs + 6, judged => CASE WHEN EXISTS (SELECT FROM verdicts) THEN 'SELECT a, b, same FROM verdicts' END) AS p
-	 WHERE asks_again OR NOT again LIMIT pairs $$;
 
 -- Judges pairs in rounds of ten, takes the first advice, and runs its statement.  Verdicts that are asked again
 -- count among the pairs.
 --
 -- The number of the draw becomes a part of the ids, so each draw has other pairs.
-CREATE FUNCTION take_advice(pairs int, draw int, wrong float8 DEFAULT 0, asks_again boolean DEFAULT true) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION take_advice(pairs int, draw int, wrong float8 DEFAULT 0, stubborn boolean DEFAULT false) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
 	query text := format('SELECT id || ''.%s'', body FROM documents', draw);
 	first record;
 BEGIN
 	TRUNCATE verdicts;
 	FOR round IN 1..pairs / 10 LOOP
-		PERFORM judge(query, 10, wrong, asks_again);
+		INSERT INTO verdicts (a, b, same)
+		SELECT p.a, p.b, verdict(p.a, p.b, wrong, stubborn)
+		  FROM neardup_pairs_to_judge(query, judged => CASE WHEN round > 1 THEN 'SELECT a, b, same FROM verdicts' END) AS p;
 	END LOOP;
 	SELECT * INTO first FROM neardup_advise(query, judged => CASE WHEN pairs > 0 THEN 'SELECT a, b, same FROM verdicts' END) LIMIT 1;
-	EXECUTE format('INSERT INTO advice (judged, draw, wrong, asked_again, scheme, lexicon, measure, threshold, precision, recall, f1, expected, expected_low, expected_high)
+	EXECUTE format('INSERT INTO advice (judged, draw, wrong, stubborn, scheme, lexicon, measure, threshold, precision, recall, f1, expected, precision_low, precision_high)
 		SELECT $1, $2, $10, $11, $3, $4, $5, $6, good / nullif(reported, 0), good / wanted, 2 * good / (reported + wanted), $7, $8, $9
 		  FROM (SELECT count(*)::float8 AS reported, count(*) FILTER (WHERE x.label = y.label)::float8 AS good
 				  FROM (%s) AS p JOIN documents x ON x.id = split_part(p.a, ''.'', 1)::int JOIN documents y ON y.id = split_part(p.b, ''.'', 1)::int) AS r,
 			   (SELECT count(*) AS wanted FROM documents a JOIN documents b USING (label) WHERE a.id < b.id) AS w',
 		coalesce(first.statement, 'SELECT NULL::text AS a, NULL::text AS b WHERE false'))
-	USING pairs, draw, first.scheme, first.lexicon, first.measure, first.threshold, first.f1, first.f1_low, first.f1_high, wrong, asks_again;
+	USING pairs, draw, first.scheme, first.lexicon, first.measure, first.threshold, first.f1, first.precision_low, first.precision_high, wrong, stubborn;
 END $$;
 
 -- Prints a number of a result.

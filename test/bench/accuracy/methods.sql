@@ -1,6 +1,6 @@
 -- Measures all methods on the texts of "corpus", and neardup_advise without verdicts and
--- with 30, 60 and 120 judged pairs, as many times as "draws" says; 60 also with wrong verdicts, and
--- without asking again.
+-- with 30, 60 and 120 judged pairs, as many times as "draws" says; 60 also with wrong verdicts.  Unless "all" is
+-- set, no methods but the candidates of neardup_advise.
 
 SET client_min_messages = error;
 SET work_mem = '64MB';
@@ -27,6 +27,7 @@ SELECT measure(10, '`word 3` with a lexicon, containment', $$weigh(to_shingles(b
 SELECT measure(11, '`char 3` with a lexicon, containment', $$weigh(to_shingles(body, 'char 3'), char_3)$$, by_join('containment'));
 SELECT measure(12, '`char 5` with a lexicon, containment', $$weigh(to_shingles(body, 'char 5'), char_5)$$, by_join('containment'));
 
+\if :all
 SELECT measure(20, 'minhash(512, 1) of `word 3`', $$to_minhash(body)$$, by_score('similarity(a.sig, b.sig)'));
 SELECT measure(21, 'minhash(512, 1) of `word 3` minus common shingles', $$to_minhash(to_shingles(body) - common)$$, by_score('similarity(a.sig, b.sig)'));
 SELECT measure(22, 'minhash(512, 1) of `word 3` with a lexicon', $$to_minhash(body, lexicon => word_3)$$, by_score('similarity(a.sig, b.sig)'));
@@ -45,14 +46,14 @@ SELECT measure(32, '`word 3`, idf 0.2 to 0.85, resemblance', $$neardup_idf_filte
 SELECT measure(33, '`spot 2 3`, weighted Jaccard', $$to_shingles(body, 'spot 2 3')$$, by_score('weighted_jaccard(a.sig, b.sig)'));
 SELECT measure(34, '`spot 2 3`, idf 0.2 to 0.85', $$neardup_idf_filter(to_shingles(body, 'spot 2 3'), 'frequencies', 0.2, 0.85)$$, by_score('weighted_jaccard(a.sig, b.sig)'), $$to_shingles(body, 'spot 2 3')$$);
 SELECT measure(35, '`spot 2 3`, frequent words of the texts, idf 0.2 to 0.85', $$neardup_idf_filter(to_shingles(body, 'spot 2 3', ten_words, fifty_words), 'frequencies', 0.2, 0.85)$$, by_score('weighted_jaccard(a.sig, b.sig)'), $$to_shingles(body, 'spot 2 3', ten_words, fifty_words)$$);
+\endif
 
 SELECT take_advice(0, 1);
 SELECT take_advice(pairs, draw) FROM (VALUES (30), (60), (120)) AS p (pairs), generate_series(1, :draws) AS draw;
-SELECT take_advice(60, draw, wrong, asks_again)
-  FROM (VALUES (0, false), (0.05, false), (0.05, true), (0.1, false), (0.1, true)) AS w (wrong, asks_again), generate_series(1, :draws) AS draw;
+SELECT take_advice(60, draw, wrong, stubborn) FROM (VALUES (0.05), (0.1)) AS w (wrong), (VALUES (false), (true)) AS s (stubborn), generate_series(1, :draws) AS draw;
 
 INSERT INTO results (number, method, threshold, precision, recall, f1)
 SELECT 40 + judged, CASE judged WHEN 0 THEN 'as `neardup_advise` says, without verdicts' ELSE format('as `neardup_advise` says, %s judged pairs', judged) END,
 	   avg(threshold), avg(precision), avg(recall), avg(f1)
-  FROM advice WHERE corpus = :'corpus' AND wrong = 0 AND asked_again GROUP BY judged;
+  FROM advice WHERE corpus = :'corpus' AND wrong = 0 GROUP BY judged;
 \o

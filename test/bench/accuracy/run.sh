@@ -135,10 +135,16 @@ make_accuracy_corpora()
 	sql -v texts="${NEARDUP_BENCH_TEXTS:-200}" -v characters="${NEARDUP_BENCH_CHARACTERS:-2000}" -v form=3000 \
 		-v release="$NEW_RELEASE" -f "$HERE/accuracy/corpora.sql"
 	put_generated | sql -c '\copy corpora (corpus, label, body) FROM pstdin'
+	number_texts
+}
+
+number_texts()
+{
 	sql -c 'UPDATE corpora SET id = n FROM (SELECT ctid, row_number() OVER (PARTITION BY corpus ORDER BY label, md5(body)) AS n FROM corpora WHERE id IS NULL) AS c
 			 WHERE corpora.ctid = c.ctid'
 }
 
+# measure_all_corpora ALL: measures all methods on each corpus, or only advice and its candidates.
 measure_all_corpora()
 {
 	local corpus
@@ -146,7 +152,7 @@ measure_all_corpora()
 	sql -c "SELECT DISTINCT corpus FROM corpora WHERE corpus ~ '${NEARDUP_BENCH_ACCURACY:-.}' ORDER BY corpus" >"$DIR/corpora.names"
 	while read -r corpus; do
 		say "measuring accuracy on $corpus"
-		sql -v corpus="$corpus" -v draws="${NEARDUP_BENCH_DRAWS:-3}" -f "$HERE/accuracy/methods.sql" </dev/null
+		sql -v corpus="$corpus" -v all="$1" -v draws="${NEARDUP_BENCH_DRAWS:-3}" -f "$HERE/accuracy/methods.sql" </dev/null
 	done <"$DIR/corpora.names"
 }
 
@@ -168,7 +174,17 @@ measure_accuracy()
 	fresh_database
 	sql -f "$HERE/accuracy/functions.sql"
 	make_accuracy_corpora
-	measure_all_corpora
-	sql -v languages="$LANGUAGES" -f "$HERE/accuracy/show.sql"
+	measure_all_corpora true
+	sql -v languages="$LANGUAGES" -v all=true -f "$HERE/accuracy/show.sql"
 	write_accuracy
+}
+
+measure_advice()
+{
+	fresh_database
+	sql -f "$HERE/accuracy/functions.sql"
+	perl "$HERE/accuracy/planted.pl" | sql -c '\copy corpora (corpus, label, body) FROM pstdin'
+	number_texts
+	measure_all_corpora false
+	sql -v languages= -v all=false -f "$HERE/accuracy/show.sql"
 }
