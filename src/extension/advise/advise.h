@@ -149,6 +149,7 @@ typedef struct CorpusPairs
 {
 	const Corpus *corpus;
 	size_t count;
+	double median_length; /* the median of distinct shingles of texts by WORD_3 */
 	size_t room;
 	AdvicePair *pair; /* the pairs, ordered by a and b */
 	uint32 *judged;   /* places of pairs that were judged the same or different */

@@ -32,12 +32,12 @@ bool
 gap_find(const CorpusPairs *pairs, Outlook *outlook)
 {
 	const Rule *rule = rules;
-	double shingles = corpus_median_length(pairs->corpus, WORD_3);
+
 	const double *from;
 	int t;
 	bool found;
 
-	while (shingles < rule->shingles)
+	while (pairs->median_length < rule->shingles)
 		rule++;
 	from = pairs->reported[rule->candidate];
 	t = rule->floor;

@@ -51,9 +51,7 @@ typedef struct Lists
 	uint32 *start;   /* the start of each list in text[], and the end of the last one */
 	uint32 *text;    /* the texts of each list, ascending */
 	uint8 *weight;   /* the weight of each shingle */
-	uint32 **list;   /* the numbers of the lists that each text is in */
-	uint32 *lists;   /* how many lists each text is in */
-	uint32 *weights; /* the sum of the weights of these lists */
+	uint32 *weights; /* the sum of the weights of the lists that each text is in */
 	uint64 *shared;  /* what each text shares: low half, shingles; high half, their weights */
 } Lists;
 
@@ -123,31 +121,12 @@ weigh_lists(Lists *lists, const Corpus *corpus, double part)
 	pfree(of_count);
 }
 
-/* Sets, for each text, the numbers of the lists that it is in and the sum of their weights. */
+/*
+ * Makes the lists of a scheme: of shingles in the order of their hashes, up to STEPS_MOST steps.  The
+ * elements of a text become the numbers of the lists that it is in.
+ */
 static void
-number_lists(Lists *lists, uint32 texts)
-{
-	for (uint32 l = 0; l < lists->count; l++)
-		for (uint32 i = lists->start[l]; i < lists->start[l + 1]; i++)
-			lists->lists[lists->text[i]]++;
-	for (uint32 i = 0; i < texts; i++)
-	{
-		lists->list[i] = palloc(sizeof(uint32) * lists->lists[i] + 1);
-		lists->lists[i] = 0;
-	}
-	for (uint32 l = 0; l < lists->count; l++)
-		for (uint32 i = lists->start[l]; i < lists->start[l + 1]; i++)
-		{
-			uint32 text = lists->text[i];
-
-			lists->list[text][lists->lists[text]++] = l;
-			lists->weights[text] += lists->weight[l];
-		}
-}
-
-/* Makes the lists of a scheme: of shingles in the order of their hashes, up to STEPS_MOST steps. */
-static void
-lists_begin(Lists *lists, const Corpus *corpus, int s)
+lists_begin(Lists *lists, Corpus *corpus, int s)
 {
 	uint64 *posting = sorted_postings(corpus, s);
 	uint64 total = corpus->total[s];
@@ -156,10 +135,10 @@ lists_begin(Lists *lists, const Corpus *corpus, int s)
 	*lists = (Lists){.start = palloc(sizeof(uint32) * (total + 1)),
 					 .text = palloc(sizeof(uint32) * total + 1),
 					 .weight = palloc(total + 1),
-					 .list = palloc0(sizeof(uint32 *) * corpus->count),
-					 .lists = palloc0(sizeof(uint32) * corpus->count),
 					 .weights = palloc0(sizeof(uint32) * corpus->count),
 					 .shared = palloc0(sizeof(uint64) * corpus->count)};
+	for (uint32 i = 0; i < corpus->count; i++)
+		corpus->text[i].elements[s] = 0;
 	lists->start[0] = 0;
 	for (uint64 i = 0; i < total && steps < STEPS_MOST;)
 	{
@@ -167,7 +146,12 @@ lists_begin(Lists *lists, const Corpus *corpus, int s)
 
 		host_check_interrupts_at(lists->count);
 		for (; i < total && posting[i] >> 32 == posting[first] >> 32; i++)
+		{
+			CorpusText *text = &corpus->text[(uint32) posting[i]];
+
 			lists->text[i] = (uint32) posting[i];
+			text->element[s][text->elements[s]++] = lists->count;
+		}
 		lists->start[++lists->count] = (uint32) i;
 		steps += (i - first) * (i - first) / 2;
 	}
@@ -175,17 +159,19 @@ lists_begin(Lists *lists, const Corpus *corpus, int s)
 	weigh_lists(lists, corpus,
 				corpus->highest[s] / (double) PG_UINT32_MAX * lists->start[lists->count] /
 					Max(total, 1));
-	number_lists(lists, corpus->count);
+	for (uint32 i = 0; i < corpus->count; i++)
+		for (uint32 j = 0; j < corpus->text[i].elements[s]; j++)
+			lists->weights[i] += lists->weight[corpus->text[i].element[s][j]];
 }
 
-/* Sets lists->shared to what a text shares with each text from number `from` on. */
+/* Sets lists->shared to what a text shares by scheme s with each text from number `from` on. */
 static void
-similar_find_shared(Lists *lists, uint32 texts, uint32 text, uint32 from)
+similar_find_shared(Lists *lists, const Corpus *corpus, int s, uint32 text, uint32 from)
 {
-	memset(lists->shared + from, 0, sizeof(uint64) * (texts - from));
-	for (uint32 i = 0; i < lists->lists[text]; i++)
+	memset(lists->shared + from, 0, sizeof(uint64) * (corpus->count - from));
+	for (uint32 i = 0; i < corpus->text[text].elements[s]; i++)
 	{
-		uint32 l = lists->list[text][i];
+		uint32 l = corpus->text[text].element[s][i];
 		uint64 more = (uint64) lists->weight[l] << 32 | 1;
 
 		/* Texts before `from` are at the start of the list. */
@@ -205,7 +191,7 @@ units(Measure measure, uint64 shared, uint64 x, uint64 y)
 
 /* Sets the similarity of two texts by each candidate, after similar_find_shared() for a. */
 static void
-compare_texts(const Lists *lists, uint32 a, uint32 b, uint16 *similarity)
+compare_texts(const Lists *lists, const Corpus *corpus, uint32 a, uint32 b, uint16 *similarity)
 {
 	for (int c = 0; c < CANDIDATES; c++)
 	{
@@ -215,7 +201,8 @@ compare_texts(const Lists *lists, uint32 a, uint32 b, uint16 *similarity)
 
 		similarity[c] = candidate->lexicon ?
 			units(candidate->measure, shared >> 32, l->weights[a], l->weights[b]) :
-			units(candidate->measure, (uint32) shared, l->lists[a], l->lists[b]);
+			units(candidate->measure, (uint32) shared, corpus->text[a].elements[candidate->scheme],
+				  corpus->text[b].elements[candidate->scheme]);
 	}
 }
 
@@ -231,11 +218,11 @@ share_any(const Lists *lists, uint32 b)
 
 /* Returns the resemblance of the shingles that tell families, after similar_find_shared() for a. */
 static double
-family_resemblance(const Lists *lists, uint32 a, uint32 b)
+family_resemblance(const Lists *lists, const Corpus *corpus, uint32 a, uint32 b)
 {
-	const Lists *l = &lists[FAMILY];
 
-	return units(MEASURE_RESEMBLANCE, (uint32) l->shared[b], l->lists[a], l->lists[b]) /
+	return units(MEASURE_RESEMBLANCE, (uint32) lists[FAMILY].shared[b],
+				 corpus->text[a].elements[FAMILY], corpus->text[b].elements[FAMILY]) /
 		(double) SIMILARITY_UNITS;
 }
 
@@ -252,10 +239,10 @@ find_least(Lists *lists, const Corpus *corpus, uint16 *least)
 	{
 		CHECK_FOR_INTERRUPTS();
 		for (int s = 0; s < FAMILY; s++)
-			similar_find_shared(&lists[s], corpus->count, a, 0);
+			similar_find_shared(&lists[s], corpus, s, a, 0);
 		for (uint32 b = 0; b < corpus->count; b++)
 		{
-			compare_texts(lists, a, b, similarity);
+			compare_texts(lists, corpus, a, b, similarity);
 			for (int c = 0; c < CANDIDATES && b != a; c++)
 				pairs[c * (SIMILARITY_UNITS + 1) + similarity[c]]++;
 		}
@@ -331,7 +318,7 @@ stands_for(const Corpus *corpus, const Lists *lists, uint32 a, uint32 b)
 		return 0;
 	if (corpus->complete)
 		return 1;
-	resemblance = family_resemblance(lists, a, b);
+	resemblance = family_resemblance(lists, corpus, a, b);
 	return (float) (1 / (share * (resemblance + (1 - resemblance) * share)));
 }
 
@@ -389,7 +376,7 @@ similar_add_pairs(CorpusPairs *pairs, Lists *lists, const uint16 *least, uint32 
 	const Corpus *corpus = pairs->corpus;
 
 	for (int s = 0; s < SCHEMES; s++)
-		similar_find_shared(&lists[s], corpus->count, a, a + 1);
+		similar_find_shared(&lists[s], corpus, s, a, a + 1);
 	for (uint32 b = a + 1; b < corpus->count; b++)
 	{
 		AdvicePair pair = {.a = a, .b = b};
@@ -398,7 +385,7 @@ similar_add_pairs(CorpusPairs *pairs, Lists *lists, const uint16 *least, uint32 
 
 		if (!is_judged && !share_any(lists, b))
 			continue;
-		compare_texts(lists, a, b, pair.similarity);
+		compare_texts(lists, corpus, a, b, pair.similarity);
 		pair.stands_for = stands_for(corpus, lists, a, b);
 		for (int c = 0; c < CANDIDATES && b < corpus->inside; c++)
 			keep |= pair.similarity[c] >= least[c];
@@ -497,6 +484,7 @@ pairs_find(CorpusPairs *pairs, Corpus *corpus)
 
 	*pairs = (CorpusPairs){.corpus = corpus,
 						   .carrying = NO_PAIR,
+						   .median_length = corpus_median_length(corpus, WORD_3),
 						   .touched = palloc0(sizeof(*pairs->touched) * CANDIDATES),
 						   .judged = palloc(sizeof(uint32) * most + 1)};
 	for (int s = 0; s < SCHEMES; s++)
