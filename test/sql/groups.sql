@@ -436,6 +436,20 @@ SELECT id, same_as FROM calls ORDER BY id;
 SELECT * FROM neardup_guard_violations('calls');
 SELECT neardup_guard('calls', within => 'tenant', name => 'calls_sig_group');
 SELECT id, same_as FROM calls ORDER BY id;
+-- An expression, beside a key of several columns.
+CREATE TABLE spaces (ws int, space text GENERATED ALWAYS AS (coalesce('w' || ws, 'none')) STORED, id int, day int, body text, same_as int, sig minhash(512) GENERATED ALWAYS AS (to_minhash(body)) STORED, PRIMARY KEY (id));
+SELECT neardup_guard('spaces', 'sig', 0.9, 'group', within => 'upper(space), (day / 7)', group_column => 'same_as', verdicts => 'verdicts');
+SELECT tgname, tgattr::text <> '' AS of_columns FROM pg_trigger WHERE tgrelid = 'spaces'::regclass ORDER BY 1;
+INSERT INTO spaces (ws, id, day, body) SELECT nullif(n % 3, 0), 200 + n, n, words(1) FROM generate_series(1, 14) n;
+SELECT same_as, array_agg(id ORDER BY id) FROM spaces GROUP BY 1 ORDER BY 1;
+DELETE FROM spaces WHERE id = 203;
+INSERT INTO verdicts VALUES (201, 204, false);
+UPDATE spaces SET same_as = NULL WHERE id = 204;
+UPDATE spaces SET ws = 1 WHERE id = 205;
+SELECT same_as, array_agg(id ORDER BY id) FROM spaces GROUP BY 1 ORDER BY 1;
+SELECT * FROM neardup_guard_violations('spaces');
+DELETE FROM verdicts WHERE a = 201;
+DROP TABLE spaces;
 -- Rows that a column lets in lead, whatever they are similar to.
 ALTER TABLE calls ADD confirmed boolean;
 SELECT neardup_guard('calls', unless => 'confirmed', name => 'calls_sig_group');

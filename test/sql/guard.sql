@@ -337,6 +337,26 @@ SELECT measure, list_violations(measure) FROM unnest('{similarity,contained,cont
 DROP FUNCTION list_violations;
 DROP TABLE sets;
 
+-- ---- Rows that are compared within an expression ----
+CREATE TABLE spaces (id int PRIMARY KEY, ws int, "Lang" text, at timestamptz DEFAULT '2026-01-01', body text, sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED);
+SELECT neardup_guard('spaces', 'sig', 0.9, within => 'coalesce(ws, -1), lower("Lang" || '',''), at 10 minutes', name => 'no_copies');
+SELECT rule FROM neardup_guards WHERE name = 'no_copies';
+SELECT pg_get_indexdef(indexrelid) FROM pg_index WHERE indrelid = 'spaces'::regclass AND NOT indisprimary;
+INSERT INTO spaces (id, ws, "Lang", body) VALUES (1, NULL, 'En', words(1)), (2, 1, 'En', words(1)), (3, NULL, 'Fr', words(1)), (4, 1, NULL, words(1));
+INSERT INTO spaces (id, ws, "Lang", body) VALUES (5, NULL, 'eN', words(1, 1));
+INSERT INTO spaces (id, ws, "Lang", body) VALUES (5, 1, 'EN', words(1, 1));
+INSERT INTO spaces (id, ws, "Lang", at, body) VALUES (5, 1, 'EN', '2026-01-02', words(1, 1));
+UPDATE spaces SET ws = NULL WHERE id = 2;
+UPDATE spaces SET "Lang" = 'EN' WHERE id = 1;
+-- A row that may wait is compared by the same values as one before it is stored.
+SELECT neardup_guard('spaces', name => 'no_copies', action => 'skip');
+INSERT INTO spaces (id, ws, "Lang", body) VALUES (6, 1, 'EN', words(1, 1)), (7, 2, 'EN', words(1, 1)) RETURNING id;
+SELECT * FROM neardup_guard_violations('spaces');
+SELECT neardup_guard('spaces', 'sig', 0.9, within => 'random()');
+SELECT neardup_guard('spaces', 'sig', 0.9, within => 'coalesce(ws, -1) 10 minutes');
+SELECT neardup_guard('spaces', 'sig', 0.9, within => 'coalesce(wz, -1)');
+DROP TABLE spaces;
+
 -- ---- What is let in all the same ----
 CREATE TABLE "Tips" (id int PRIMARY KEY, "Confirmed" boolean, body text, sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED);
 CREATE TABLE "Verdicts" (a int, b int, same boolean, PRIMARY KEY (a, b));

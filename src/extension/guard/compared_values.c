@@ -1,92 +1,51 @@
 /*
  * compared_values.c: what a guard compares rows by.
  */
-#include "guard/guard.h"
+#include "guard/check.h"
 
 #include "access/sysattr.h"
 #include "executor/executor.h"
 #include "optimizer/optimizer.h"
 #include "utils/datum.h"
-#include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
-/* ---- Columns ------------------------------------------------------------------------- */
-
-/* Returns what is to be known of a column of rows. */
-GuardColumn
-guard_column(TupleDesc row_type, AttrNumber number)
-{
-	const FormData_pg_attribute *attribute = TupleDescAttr(row_type, number - 1);
-
-	return (GuardColumn){number, getBaseType(attribute->atttypid), attribute->attcollation,
-						 attribute->attlen, attribute->attbyval};
-}
-
-/* Returns the value of a column. */
-NullableDatum
-guard_get(TupleTableSlot *row, const GuardColumn *column)
-{
-	NullableDatum value;
-
-	value.value = slot_getattr(row, column->number, &value.isnull);
-	return value;
-}
+/* ---- Values -------------------------------------------------------------------------- */
 
 /* Returns whether two values are the same, to the byte. */
 bool
-guard_is_same(const GuardColumn *column, Datum a, Datum b)
+guard_is_same(const GuardTerm *term, Datum a, Datum b)
 {
-	return datum_image_eq(a, b, column->by_value, column->length);
-}
-
-/* Returns whether a column has the same bytes in two versions of a row. */
-bool
-guard_is_kept(const GuardColumn *column, TupleTableSlot *old, TupleTableSlot *new)
-{
-	NullableDatum a = guard_get(old, column);
-	NullableDatum b = guard_get(new, column);
-
-	return a.isnull == b.isnull && (a.isnull || guard_is_same(column, a.value, b.value));
+	return datum_image_eq(a, b, term->by_value, term->length);
 }
 
 /* Returns whether two values are equal, by the default equality of their type. */
 bool
-guard_is_equal(const GuardColumn *column, Datum a, Datum b)
+guard_is_equal(const GuardTerm *term, Datum a, Datum b)
 {
-	TypeCacheEntry *type = lookup_type_cache(column->type, TYPECACHE_EQ_OPR_FINFO);
+	TypeCacheEntry *type = lookup_type_cache(term->type, TYPECACHE_EQ_OPR_FINFO);
 
-	return DatumGetBool(FunctionCall2Coll(&type->eq_opr_finfo, column->collation, a, b));
+	return DatumGetBool(FunctionCall2Coll(&type->eq_opr_finfo, term->collation, a, b));
 }
 
 /* Returns a copy of a value. */
 Datum
-guard_copy(const GuardColumn *column, Datum value)
+guard_copy(const GuardTerm *term, Datum value)
 {
-	return datumCopy(value, column->by_value, column->length);
+	return datumCopy(value, term->by_value, term->length);
 }
 
-/* Returns whether a boolean column is true; false if there is no column. */
-bool
-guard_is_true(TupleTableSlot *row, AttrNumber column)
-{
-	bool is_null = true;
-	Datum value = column > 0 ? slot_getattr(row, column, &is_null) : (Datum) 0;
+/* ---- Terms of rows --------------------------------------------------------------------- */
 
-	return !is_null && DatumGetBool(value);
-}
-
-/* ---- Expressions --------------------------------------------------------------------- */
-
-/* An expression or a condition that is prepared, for one check. */
+/* An expression that is prepared, for one check. */
 typedef struct Prepared
 {
-	const void *expression;
+	const Expr *expression;
 	ExprState *state;
 } Prepared;
 
-/* Returns an expression, or a condition, which is a list, prepared to be evaluated for a row. */
+/* Returns an expression prepared to be evaluated for a row. */
 static ExprState *
-compared_prepare(GuardCheck *check, const void *expression, TupleTableSlot *row)
+compared_prepare(GuardCheck *check, Expr *expression, TupleTableSlot *row)
 {
 	Prepared *prepared;
 	ListCell *cell;
@@ -102,18 +61,55 @@ compared_prepare(GuardCheck *check, const void *expression, TupleTableSlot *row)
 	}
 	prepared = palloc(sizeof(Prepared));
 	prepared->expression = expression;
-	prepared->state = IsA(expression, List) ? ExecPrepareQual((List *) expression, check->state) :
-											  ExecPrepareExpr((Expr *) expression, check->state);
+	prepared->state = ExecPrepareExpr(expression, check->state);
 	check->prepared = lappend(check->prepared, prepared);
 	return prepared->state;
 }
 
-/* Returns the value of a column or an expression for a row. */
-NullableDatum
-guard_value(GuardCheck *check, Expr *expression, TupleTableSlot *row)
+/* Returns whether an update leaves all columns that an expression is made of as they were. */
+static bool
+are_sources_kept(const GuardCheck *check, const Expr *expression)
 {
+	TupleDesc row_type = check->row->tts_tupleDescriptor;
+	Bitmapset *sources = NULL;
+	int member = -1;
+
+	if (!TRIGGER_FIRED_BY_UPDATE(check->data->tg_event))
+		return false;
+	pull_varattnos((Node *) expression, 1, &sources);
+	while ((member = bms_next_member(sources, member)) >= 0)
+	{
+		AttrNumber number = member + FirstLowInvalidHeapAttributeNumber;
+		const FormData_pg_attribute *column = TupleDescAttr(row_type, number - 1);
+		bool was_null;
+		bool is_null;
+		Datum was = slot_getattr(check->data->tg_trigslot, number, &was_null);
+		Datum is = slot_getattr(check->row, number, &is_null);
+
+		if (was_null != is_null ||
+			(!is_null && !datum_image_eq(was, is, column->attbyval, column->attlen)))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Returns the value of a term for a row.  Generated columns are made only after all BEFORE triggers,
+ * so the new row's are made here, unless an update leaves what they are made of.
+ */
+NullableDatum
+guard_get(GuardCheck *check, TupleTableSlot *row, const GuardTerm *term)
+{
+	Expr *expression = term->expression;
 	NullableDatum value;
 
+	if (row == check->row && !check->stored && term->early != expression)
+	{
+		if (are_sources_kept(check, term->early))
+			row = check->data->tg_trigslot;
+		else
+			expression = term->early;
+	}
 	if (IsA(expression, Var))
 		value.value = slot_getattr(row, ((Var *) expression)->varattno, &value.isnull);
 	else
@@ -126,77 +122,32 @@ guard_value(GuardCheck *check, Expr *expression, TupleTableSlot *row)
 	return value;
 }
 
-/* Returns whether a row satisfies a condition. */
+/* Returns whether a boolean term is true for a row; false if there is no such term. */
 bool
-guard_holds(GuardCheck *check, const List *condition, TupleTableSlot *row)
+guard_is_true(GuardCheck *check, TupleTableSlot *row, const GuardTerm *term)
 {
-	ExprState *prepared = condition == NIL ? NULL : compared_prepare(check, condition, row);
+	NullableDatum value = {.isnull = true};
 
-	return prepared == NULL || ExecQual(prepared, GetPerTupleExprContext(check->state));
+	if (term->expression != NULL)
+		value = guard_get(check, row, term);
+	return !value.isnull && DatumGetBool(value.value);
 }
 
-/* ---- The new row --------------------------------------------------------------------- */
-
-/* Returns whether an update leaves all columns that an expression is made of as they were. */
-static bool
-are_sources_kept(const GuardCheck *check, TupleTableSlot *row, const Expr *expression)
+/* Returns whether a term has the same bytes in two versions of a row. */
+bool
+guard_is_kept(GuardCheck *check, TupleTableSlot *old, TupleTableSlot *new, const GuardTerm *term)
 {
-	Bitmapset *sources = NULL;
-	int member = -1;
+	NullableDatum a = guard_get(check, old, term);
+	NullableDatum b = guard_get(check, new, term);
 
-	if (!TRIGGER_FIRED_BY_UPDATE(check->data->tg_event))
-		return false;
-	pull_varattnos((Node *) expression, 1, &sources);
-	while ((member = bms_next_member(sources, member)) >= 0)
-	{
-		GuardColumn column =
-			guard_column(row->tts_tupleDescriptor, member + FirstLowInvalidHeapAttributeNumber);
-
-		if (!guard_is_kept(&column, check->data->tg_trigslot, row))
-			return false;
-	}
-	return true;
+	return a.isnull == b.isnull && (a.isnull || guard_is_same(term, a.value, b.value));
 }
 
-/*
- * Returns the new row as it will be stored.  Generated columns are computed only after all BEFORE
- * triggers; before that, those that options name are computed here.
- */
-TupleTableSlot *
-guard_as_stored(GuardCheck *check, TupleTableSlot *row)
-{
-	TupleTableSlot *stored;
-	ListCell *cell;
-
-	if (check->stored || check->place->generated == NIL)
-		return row;
-	stored =
-		MakeSingleTupleTableSlot(CreateTupleDescCopy(row->tts_tupleDescriptor), &TTSOpsVirtual);
-	slot_getallattrs(row);
-	memcpy(stored->tts_values, row->tts_values, row->tts_nvalid * sizeof(Datum));
-	memcpy(stored->tts_isnull, row->tts_isnull, row->tts_nvalid * sizeof(bool));
-	foreach (cell, check->place->generated)
-	{
-		const TargetEntry *column = lfirst(cell);
-		Datum *value = &stored->tts_values[column->resno - 1];
-		bool *is_null = &stored->tts_isnull[column->resno - 1];
-		NullableDatum made;
-
-		if (are_sources_kept(check, row, column->expr))
-		{
-			*value = slot_getattr(check->data->tg_trigslot, column->resno, is_null);
-			continue;
-		}
-		made = guard_value(check, column->expr, row);
-		*value = made.value;
-		*is_null = made.isnull;
-	}
-	return ExecStoreVirtualTuple(stored);
-}
+/* ---- What a row is compared by --------------------------------------------------------- */
 
 /*
  * Reads what a row of the new row's table is compared by.  Returns whether others are compared with
- * it: it has a signature, no NULL in the columns of the option within, and satisfies the condition.
+ * it: it has a signature, no NULL in the terms of the option within, and satisfies the condition.
  */
 static bool
 read_values(GuardCheck *check, TupleTableSlot *row, GuardValues *values)
@@ -207,14 +158,14 @@ read_values(GuardCheck *check, TupleTableSlot *row, GuardValues *values)
 	values->within = palloc(check->rule->withins * sizeof(Datum) + 1);
 	for (int i = 0; i < check->rule->withins; i++)
 	{
-		value = guard_get(row, &place->within[i]);
+		value = guard_get(check, row, &place->within[i]);
 		values->within[i] = value.value;
 		if (value.isnull)
 			return false;
 	}
-	if (!guard_holds(check, place->condition, row))
+	if (place->condition.expression != NULL && !guard_is_true(check, row, &place->condition))
 		return false;
-	value = guard_value(check, place->signature, row);
+	value = guard_get(check, row, &place->signature);
 	values->signature = value.value;
 	return !value.isnull;
 }
@@ -233,29 +184,7 @@ guard_read_values(GuardCheck *check)
 bool
 guard_begin_search(GuardCheck *check)
 {
-	return !guard_is_true(check->row, check->place->unless) && guard_read_values(check);
-}
-
-/* Returns whether the new row is compared by the given values. */
-bool
-guard_has_values(const GuardCheck *check, const GuardValues *values)
-{
-	const GuardPlace *place = check->place;
-
-	for (int i = 0; i < check->rule->withins; i++)
-		if (!guard_is_same(&place->within[i], check->values.within[i], values->within[i]))
-			return false;
-	return guard_is_same(&place->value, check->values.signature, values->signature);
-}
-
-/* Returns whether an old version of a row was compared, by the values of the new one. */
-bool
-guard_compares_alike(GuardCheck *check, TupleTableSlot *old)
-{
-	GuardValues values;
-
-	return !guard_is_true(old, check->place->unless) && read_values(check, old, &values) &&
-		guard_has_values(check, &values);
+	return !guard_is_true(check, check->row, &check->place->unless) && guard_read_values(check);
 }
 
 /*
@@ -263,10 +192,14 @@ guard_compares_alike(GuardCheck *check, TupleTableSlot *old)
  * neither; `found` tells whether they are with the new one.
  */
 bool
-guard_is_found_alike(GuardCheck *check, bool found, TupleTableSlot *old)
+guard_compares_alike(GuardCheck *check, bool found, TupleTableSlot *old)
 {
+	const GuardPlace *place = check->place;
 	GuardValues values;
-	bool was_found = read_values(check, old, &values);
+	bool alike = read_values(check, old, &values) == found;
 
-	return found == was_found && (!found || guard_has_values(check, &values));
+	for (int i = 0; found && alike && i < check->rule->withins; i++)
+		alike = guard_is_same(&place->within[i], check->values.within[i], values.within[i]);
+	return alike &&
+		(!found || guard_is_same(&place->signature, check->values.signature, values.signature));
 }

@@ -15,7 +15,7 @@
  * time are in no index yet, and a leader may go while a member comes.  Rows that the option within
  * keeps apart, in different scopes, do not wait for each other.
  */
-#include "guard/guard.h"
+#include "guard/group.h"
 
 #include "access/htup_details.h"
 #include "access/xact.h"
@@ -66,7 +66,7 @@ static struct
 static void
 lock_groups(const GuardRule *rule, uint16 number, LOCKMODE mode)
 {
-	LockDatabaseObject(RelationRelationId, rule->side[0].table, number, mode);
+	LockDatabaseObject(RelationRelationId, rule->guarded->oid, number, mode);
 }
 
 /* Locks a table before a statement: against all placements, or those that take the whole table. */
@@ -94,7 +94,7 @@ takes_table_now(const GuardRule *rule)
 {
 	LOCKTAG tag;
 
-	SET_LOCKTAG_OBJECT(tag, MyDatabaseId, RelationRelationId, rule->side[0].table, 0);
+	SET_LOCKTAG_OBJECT(tag, MyDatabaseId, RelationRelationId, rule->guarded->oid, 0);
 	return LockAcquire(&tag, ExclusiveLock, false, true) != LOCKACQUIRE_NOT_AVAIL;
 }
 
@@ -130,13 +130,13 @@ lock_scope_of_row(const GuardCheck *check)
 
 	for (int i = 0; i < rule->withins; i++)
 	{
-		const GuardColumn *column = &check->place->within[i];
-		TypeCacheEntry *type = lookup_type_cache(column->type, TYPECACHE_HASH_PROC_FINFO);
+		const GuardTerm *term = &check->place->within[i];
+		TypeCacheEntry *type = lookup_type_cache(term->type, TYPECACHE_HASH_PROC_FINFO);
 
 		if (OidIsValid(type->hash_proc) && rule->within[i].span == NULL)
 			hash = hash_combine(hash,
 								DatumGetUInt32(FunctionCall1Coll(&type->hash_proc_finfo,
-																 column->collation,
+																 term->collation,
 																 check->values.within[i])));
 	}
 	lock_scope(rule, 1 + hash % SCOPES);
@@ -144,12 +144,12 @@ lock_scope_of_row(const GuardCheck *check)
 
 /* ---- Rows --------------------------------------------------------------------------------- */
 
-/* Returns whether a row leads a group. */
+/* Returns whether a row of a place leads a group. */
 bool
-guard_leads(const GuardPlace *place, TupleTableSlot *row)
+guard_leads(GuardCheck *check, const GuardPlace *place, TupleTableSlot *row)
 {
-	NullableDatum group = guard_get(row, &place->group);
-	NullableDatum key = guard_get(row, &place->group_key);
+	NullableDatum group = guard_get(check, row, &place->group);
+	NullableDatum key = guard_get(check, row, &place->group_key);
 
 	return !group.isnull && !key.isnull && guard_is_same(&place->group, group.value, key.value);
 }
@@ -158,7 +158,7 @@ guard_leads(const GuardPlace *place, TupleTableSlot *row)
 static Placement *
 placement_of(const GuardRule *rule)
 {
-	return placement != NULL && placement->guarded == rule->side[0].table ? placement : NULL;
+	return placement != NULL && placement->guarded == rule->guarded->oid ? placement : NULL;
 }
 
 /* Returns whether a row, made before all rows were to be placed again, is still to be placed. */
@@ -181,20 +181,21 @@ guard_is_to_be_placed(const GuardRule *rule, TupleTableSlot *row)
 static bool
 is_same_leader(GuardCheck *check, bool found, TupleTableSlot *old)
 {
-	return guard_is_kept(&check->place->group_key, old, check->row) &&
-		guard_is_found_alike(check, found, old);
+	return guard_is_kept(check, old, check->row, &check->place->group_key) &&
+		guard_compares_alike(check, found, old);
 }
 
 /* Returns the key of a row; raises an error if it is NULL. */
 static Datum
-key_of(const GuardCheck *check, TupleTableSlot *row)
+key_of(GuardCheck *check, TupleTableSlot *row)
 {
-	NullableDatum key = guard_get(row, &check->place->group_key);
+	NullableDatum key = guard_get(check, row, &check->place->group_key);
 
 	if (key.isnull)
 		ereport(ERROR,
 				(errcode(ERRCODE_NOT_NULL_VIOLATION),
-				 errmsg("null value in column \"%s\" of relation \"%s\"", check->rule->side[0].name,
+				 errmsg("null value in column \"%s\" of relation \"%s\"",
+						check->rule->guarded->name,
 						RelationGetRelationName(check->data->tg_relation)),
 				 errdetail("Guard \"%s\" names rows by it.", check->rule->name),
 				 errhint("Give the column a default.")));
@@ -203,14 +204,14 @@ key_of(const GuardCheck *check, TupleTableSlot *row)
 
 /* Raises an error if an update gives a row that has a group another one. */
 static void
-check_group_is_kept(const GuardCheck *check)
+check_group_is_kept(GuardCheck *check)
 {
 	const GuardRule *rule = check->rule;
-	const GuardColumn *group = &check->place->group;
+	const GuardTerm *group = &check->place->group;
 	Oid verdicts = rule->verdicts;
 
-	if (guard_get(check->data->tg_trigslot, group).isnull ||
-		guard_is_kept(group, check->data->tg_trigslot, check->row))
+	if (guard_get(check, check->data->tg_trigslot, group).isnull ||
+		guard_is_kept(check, check->data->tg_trigslot, check->row, group))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_GENERATED_ALWAYS),
@@ -242,7 +243,7 @@ find_group(GuardCheck *check, Datum key)
 	}
 	if (!guard_finds_nearest(check, &hit))
 		return key;
-	key = guard_copy(&hit.place->group_key, guard_get(hit.row, &hit.place->group_key).value);
+	key = guard_copy(&hit.place->group_key, guard_get(check, hit.row, &hit.place->group_key).value);
 	ExecDropSingleTupleTableSlot(hit.row);
 	return key;
 }
@@ -254,10 +255,9 @@ guard_place_row(GuardCheck *check)
 	TriggerData *data = check->data;
 	bool update = TRIGGER_FIRED_BY_UPDATE(data->tg_event);
 	HeapTuple row = update ? data->tg_newtuple : data->tg_trigtuple;
-	const GuardColumn *column = &check->place->group;
-	int number = column->number;
+	int number = ((const Var *) check->place->group.expression)->varattno;
 	bool found = guard_read_values(check);
-	bool compared = found && !guard_is_true(check->row, check->place->unless);
+	bool compared = found && !guard_is_true(check, check->row, &check->place->unless);
 	Datum key = key_of(check, check->row);
 	Datum group = key;
 	bool is_null = false;
@@ -265,8 +265,8 @@ guard_place_row(GuardCheck *check)
 	/* A row that is not compared leads. */
 	if (update && !slot_attisnull(check->row, number) &&
 		is_same_leader(check, found, data->tg_trigslot) &&
-		(compared ? !guard_is_true(data->tg_trigslot, check->place->unless) :
-					guard_leads(check->place, data->tg_trigslot)))
+		(compared ? !guard_is_true(check, data->tg_trigslot, &check->place->unless) :
+					guard_leads(check, check->place, data->tg_trigslot)))
 	{
 		check_group_is_kept(check);
 		return row;
@@ -288,7 +288,7 @@ guard_place_row(GuardCheck *check)
 void
 guard_place_again(GuardRule *rule, SPIPlanPtr plan, const GuardParameters *list, const Datum *group)
 {
-	Placement now = {.guarded = rule->side[0].table, .all = group == NULL};
+	Placement now = {.guarded = rule->guarded->oid, .all = group == NULL};
 	Placement *outer = placement;
 
 	CommandCounterIncrement();
@@ -310,7 +310,7 @@ guard_place_again(GuardRule *rule, SPIPlanPtr plan, const GuardParameters *list,
 static void
 follow_old(GuardCheck *check, TupleTableSlot *old, TupleTableSlot *new)
 {
-	if (new != NULL && guard_leads(check->place, new) &&
+	if (new != NULL && guard_leads(check, check->place, new) &&
 		is_same_leader(check, guard_read_values(check), old))
 		return;
 	check->row = old;
@@ -324,13 +324,13 @@ follow_old(GuardCheck *check, TupleTableSlot *old, TupleTableSlot *new)
 
 /* Returns whether both versions of a row are in one group of one scope. */
 static bool
-is_same_group(const GuardCheck *check, TupleTableSlot *old, TupleTableSlot *new)
+is_same_group(GuardCheck *check, TupleTableSlot *old, TupleTableSlot *new)
 {
-	bool same = guard_is_kept(&check->place->group, old, new);
+	bool same = guard_is_kept(check, old, new, &check->place->group);
 
 	for (int i = 0; i < check->rule->withins; i++)
 		same &= check->rule->within[i].span != NULL ||
-			guard_is_kept(&check->place->within[i], old, new);
+			guard_is_kept(check, old, new, &check->place->within[i]);
 	return same;
 }
 
@@ -343,13 +343,14 @@ guard_follow_row(GuardCheck *check)
 	TupleTableSlot *old = TRIGGER_FIRED_BY_INSERT(event) ? NULL : check->data->tg_trigslot;
 	TupleTableSlot *new = TRIGGER_FIRED_BY_DELETE(event) ? NULL : check->row;
 
-	if (old != NULL && guard_leads(place, old))
+	if (old != NULL && guard_leads(check, place, old))
 		follow_old(check, old, new);
 	check->row = new;
 	/*
 	 * Rows may have lost the leader of this number to a TRUNCATE.  Those of the same statement have not,
 	 * since they have joined the new row.
 	 */
-	if (new != NULL && guard_leads(place, new) && (old == NULL || !is_same_group(check, old, new)))
+	if (new != NULL && guard_leads(check, place, new) &&
+		(old == NULL || !is_same_group(check, old, new)))
 		guard_hand_on(check, key_of(check, new), guard_command_of(new));
 }

@@ -4,7 +4,7 @@
  * In them t is a row that is updated, m a member of a group, l a leader, j a verdict on a row.
  * The parameters are a key, a group, a choice, and the values of the columns of the option within.
  */
-#include "guard/guard.h"
+#include "guard/group.h"
 
 #include "access/genam.h"
 #include "access/table.h"
@@ -14,7 +14,6 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
-#include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 #include "utils/typcache.h"
@@ -35,33 +34,37 @@ column_of(const char *row, const char *column)
 static const char *
 in_group(const GuardRule *rule, const char *row, const char *group)
 {
-	return guard_equality(column_of(row, rule->group), guard_key_type(&rule->side[0]), group);
+	return guard_comparison(column_of(row, rule->group), guard_key_type(rule->guarded), false,
+							group);
 }
 
 /* Returns the condition that a row has a key. */
 static const char *
 has_key(const GuardRule *rule, const char *row, const char *key)
 {
-	return guard_equality(column_of(row, rule->side[0].name), guard_key_type(&rule->side[0]), key);
+	return guard_comparison(column_of(row, rule->guarded->name), guard_key_type(rule->guarded),
+							false, key);
 }
 
-/* Returns the conditions, each after AND, that a row is of those compared with each other. */
+/* Returns the conditions, each after AND, that a row is of those compared with the row of the check. */
 static const char *
-in_scope(const GuardRule *rule, const char *row)
+in_scope(const GuardCheck *check, const char *row)
 {
 	StringInfoData text;
 
 	initStringInfo(&text);
-	for (int i = 0; i < rule->withins; i++)
+	for (int i = 0; i < check->rule->withins; i++)
 	{
-		const char *name = rule->within[i].name;
-		Oid table = rule->side[0].table;
+		const GuardWithin *within = &check->rule->within[i];
+		/* The names in an expression are those of the innermost query. */
+		const char *value = within->column != NULL ?
+			column_of(row, within->column) :
+			psprintf("(SELECT %s FROM (SELECT %s.*) AS x)", within->text, row);
 
-		if (rule->within[i].span == NULL)
+		if (within->span == NULL)
 			appendStringInfo(&text, " AND %s",
-							 guard_equality(column_of(row, name),
-											get_atttype(table, get_attnum(table, name)),
-											psprintf("$%d", SCOPE + i)));
+							 guard_comparison(value, check->place->within[i].type, false,
+											  psprintf("$%d", SCOPE + i)));
 	}
 	return text.data;
 }
@@ -70,18 +73,10 @@ in_scope(const GuardRule *rule, const char *row)
 static const char *
 guarded_table(const GuardRule *rule)
 {
-	Oid table = rule->side[0].table;
+	Oid table = rule->guarded->oid;
 
 	return psprintf("%s%s", get_rel_relkind(table) == RELKIND_PARTITIONED_TABLE ? "" : "ONLY ",
 					guard_qualified(table));
-}
-
-/* Returns a query of the leader of a group in the scope of the parameters. */
-static const char *
-leader_of(const GuardRule *rule, const char *group)
-{
-	return psprintf("SELECT FROM %s AS l WHERE %s AND %s%s", guarded_table(rule),
-					has_key(rule, "l", group), in_group(rule, "l", group), in_scope(rule, "l"));
 }
 
 /* Returns the condition that a row leads its group; all its names are found in pg_catalog. */
@@ -89,14 +84,14 @@ const char *
 guard_leader_condition(const GuardRule *rule)
 {
 	const char *group = quote_identifier(rule->group);
-	const char *key = quote_identifier(rule->side[0].name);
-	Oid type = getBaseType(guard_key_type(&rule->side[0]));
+	const char *key = quote_identifier(rule->guarded->name);
+	Oid type = getBaseType(guard_key_type(rule->guarded));
 	Oid left;
 	Oid right;
 
 	op_input_types(lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr, &left, &right);
 	return left == type && type < FirstGenbkiObjectId ? psprintf("%s = %s", group, key) :
-														guard_equality(group, type, key);
+														guard_comparison(group, type, false, key);
 }
 
 /*
@@ -106,25 +101,25 @@ guard_leader_condition(const GuardRule *rule)
 static const char *
 place_again(const GuardRule *rule, const char *condition)
 {
-	const GuardSide *side = &rule->side[0];
+	const GuardTable *table = rule->guarded;
 	StringInfoData columns;
 	StringInfoData join;
 
 	initStringInfo(&columns);
 	initStringInfo(&join);
-	for (int i = 0; i < side->keys; i++)
+	for (int i = 0; i < table->keys; i++)
 	{
-		Oid type = get_atttype(side->table, get_attnum(side->table, side->key[i]));
+		Oid type = get_atttype(table->oid, get_attnum(table->oid, table->key[i]));
 
-		appendStringInfo(&columns, "%s%s", i > 0 ? ", " : "", column_of("m", side->key[i]));
+		appendStringInfo(&columns, "%s%s", i > 0 ? ", " : "", column_of("m", table->key[i]));
 		appendStringInfo(&join, "%s%s", i > 0 ? " AND " : "",
-						 guard_equality(column_of("t", side->key[i]), type,
-										column_of("o", side->key[i])));
+						 guard_comparison(column_of("t", table->key[i]), type, false,
+										  column_of("o", table->key[i])));
 	}
 	return psprintf("UPDATE %s AS t SET %s = NULL FROM (SELECT %s FROM %s AS m WHERE %s "
 					"ORDER BY %s OFFSET 0) AS o WHERE %s",
 					guarded_table(rule), quote_identifier(rule->group), columns.data,
-					guarded_table(rule), condition, column_of("m", side->name), join.data);
+					guarded_table(rule), condition, column_of("m", table->name), join.data);
 }
 
 /*
@@ -132,18 +127,17 @@ place_again(const GuardRule *rule, const char *condition)
  * If any is NULL, there are no such rows.
  */
 static GuardParameters
-parameters(const GuardCheck *check, Datum key, Datum group, bool choice)
+parameters(GuardCheck *check, Datum key, Datum group, bool choice)
 {
-	const GuardRule *rule = check->rule;
-	const GuardSide *side = &rule->side[0];
-	Oid type = guard_key_type(side);
-	GuardParameters list = guard_parameters(SCOPE + rule->withins);
+	GuardParameters list = guard_parameters(SCOPE + check->rule->withins);
+	Oid type = guard_key_type(check->rule->guarded);
 
-	guard_add_value(&list, type, key);
-	guard_add_value(&list, type, group);
-	guard_add_value(&list, BOOLOID, BoolGetDatum(choice));
-	for (int i = 0; i < rule->withins; i++)
-		guard_add_column(&list, side, rule->within[i].name, check->place, check->row);
+	guard_add_value(&list, type, (NullableDatum){key});
+	guard_add_value(&list, type, (NullableDatum){group});
+	guard_add_value(&list, BOOLOID, (NullableDatum){BoolGetDatum(choice)});
+	for (int i = 0; i < check->rule->withins; i++)
+		guard_add_value(&list, check->place->within[i].type,
+						guard_get(check, check->row, &check->place->within[i]));
 	return list;
 }
 
@@ -172,7 +166,7 @@ open_member_index(const GuardRule *rule, Relation table)
 bool
 guard_has_member_index(const GuardRule *rule)
 {
-	Relation table = table_open(rule->side[0].table, AccessShareLock);
+	Relation table = table_open(rule->guarded->oid, AccessShareLock);
 	Relation index = open_member_index(rule, table);
 
 	if (index != NULL)
@@ -191,11 +185,11 @@ guard_member_index_statement(const GuardRule *rule)
 	StringInfoData text;
 
 	initStringInfo(&text);
-	appendStringInfo(&text, "CREATE INDEX ON %s (%s", guard_qualified(rule->side[0].table),
+	appendStringInfo(&text, "CREATE INDEX ON %s (%s", guard_qualified(rule->guarded->oid),
 					 quote_identifier(rule->group));
-	for (int i = 0; rule->side[0].keys > 1 && i < rule->withins; i++)
-		if (rule->within[i].span == NULL)
-			appendStringInfo(&text, ", %s", quote_identifier(rule->within[i].name));
+	for (int i = 0; rule->guarded->keys > 1 && i < rule->withins; i++)
+		if (rule->within[i].span == NULL && rule->within[i].column != NULL)
+			appendStringInfo(&text, ", %s", quote_identifier(rule->within[i].column));
 	appendStringInfoChar(&text, ')');
 	return text.data;
 }
@@ -214,7 +208,7 @@ set_group_keys(const GuardCheck *check, const GuardPlace *place, Relation index,
 
 		for (int i = 0; column > 0 && i < check->rule->withins; i++)
 			if (check->rule->within[i].span == NULL &&
-				index->rd_index->indkey.values[column] == place->within[i].number)
+				guard_index_holds(index, column, place->within[i].expression))
 				value = &scope[i];
 		if (value != NULL)
 			ScanKeyEntryInitialize(&key[keys++], 0, column + 1, BTEqualStrategyNumber, type,
@@ -226,14 +220,13 @@ set_group_keys(const GuardCheck *check, const GuardPlace *place, Relation index,
 	return keys;
 }
 
-/* Returns whether a row equals some values in the columns of the option within. */
+/* Returns whether a row equals some values in the terms of the option within. */
 static bool
-is_in_scope(const GuardCheck *check, const GuardPlace *place, TupleTableSlot *row,
-			const Datum *scope)
+is_in_scope(GuardCheck *check, const GuardPlace *place, TupleTableSlot *row, const Datum *scope)
 {
 	for (int i = 0; i < check->rule->withins; i++)
 	{
-		NullableDatum value = guard_get(row, &place->within[i]);
+		NullableDatum value = guard_get(check, row, &place->within[i]);
 
 		if (check->rule->within[i].span == NULL &&
 			(value.isnull || !guard_is_equal(&place->within[i], value.value, scope[i])))
@@ -243,11 +236,12 @@ is_in_scope(const GuardCheck *check, const GuardPlace *place, TupleTableSlot *ro
 }
 
 /*
- * Returns whether a table has a row of a group that does not lead it, and that no command of
- * this transaction from `since` on has made.
+ * Returns whether a table has a row that leads a group, or else a member that no command of this
+ * transaction from `since` on has made.
  */
 static bool
-has_members(GuardCheck *check, Relation table, Datum group, const Datum *scope, CommandId since)
+group_has_rows(GuardCheck *check, Relation table, Datum group, const Datum *scope, bool leads,
+			   CommandId since)
 {
 	GuardPlace *place = guard_place(check->rule, table);
 	Relation index = open_member_index(check->rule, table);
@@ -271,8 +265,8 @@ has_members(GuardCheck *check, Relation table, Datum group, const Datum *scope, 
 		CommandId made = guard_command_of(row);
 
 		CHECK_FOR_INTERRUPTS();
-		found = (made == InvalidCommandId || made < since) && !guard_leads(place, row) &&
-			is_in_scope(check, place, row, scope);
+		found = (made == InvalidCommandId || made < since) &&
+			guard_leads(check, place, row) == leads && is_in_scope(check, place, row, scope);
 	}
 	index_endscan(scan);
 	ExecDropSingleTupleTableSlot(row);
@@ -282,34 +276,35 @@ has_members(GuardCheck *check, Relation table, Datum group, const Datum *scope, 
 
 /*
  * Returns whether any table that is searched has such a row of the parameters' group and scope.  It
- * looks in one new snapshot: a member may be updated in another column meanwhile.
+ * looks in one snapshot, new if the check has none: a member may be updated in another column meanwhile.
  */
 static bool
-any_has_members(GuardCheck *check, const GuardParameters *list, CommandId since)
+any_has_rows(GuardCheck *check, const GuardParameters *list, bool leads, CommandId since)
 {
 	bool found = false;
 	ListCell *cell;
 
 	CommandCounterIncrement();
-	PushActiveSnapshot(GetLatestSnapshot());
+	PushActiveSnapshot(check->snapshot != NULL ? check->snapshot : GetLatestSnapshot());
 	foreach (cell, check->trigger->tables)
 	{
 		Relation table = table_open(lfirst_oid(cell), AccessShareLock);
 
-		found = found || has_members(check, table, list->value[0], list->value + SCOPE - 1, since);
+		found = found ||
+			group_has_rows(check, table, list->value[0], list->value + SCOPE - 1, leads, since);
 		table_close(table, NoLock);
 	}
 	PopActiveSnapshot();
 	return found;
 }
 
-/* A GuardStatement: places the members of the group $1 again. */
-static const char *
-hand_on(const GuardRule *rule, const GuardSide *side)
+/* Returns whether a row that is compared with the row of the check leads a group. */
+bool
+guard_has_leader(GuardCheck *check, Datum group)
 {
-	return place_again(rule,
-					   psprintf("%s AND NOT %s%s", in_group(rule, "m", "$1"),
-								has_key(rule, "m", "$1"), in_scope(rule, "m")));
+	GuardParameters list = parameters(check, group, group, false);
+
+	return !list.any_null && any_has_rows(check, &list, true, InvalidCommandId);
 }
 
 /*
@@ -320,17 +315,24 @@ void
 guard_hand_on(GuardCheck *check, Datum key, CommandId since)
 {
 	GuardRule *rule = check->rule;
-	Oid table = rule->side[0].table;
+	Oid table = rule->guarded->oid;
 	GuardParameters list = parameters(check, key, key, false);
 
-	if (list.any_null || !any_has_members(check, &list, since))
+	if (list.any_null || !any_has_rows(check, &list, false, since))
 		return;
 	guard_check_right(rule, table, get_attnum(table, rule->group), ACL_UPDATE, OPTION_GROUP_COLUMN);
 	since = GetCurrentCommandId(true);
 	SPI_connect();
-	guard_place_again(rule, guard_plan(&rule->hand_on, hand_on, rule, NULL, &list), &list, &key);
+	if (rule->hand_on == NULL)
+		rule->hand_on =
+			guard_prepare(rule,
+						  place_again(rule,
+									  psprintf("%s AND NOT %s%s", in_group(rule, "m", "$1"),
+											   has_key(rule, "m", "$1"), in_scope(check, "m"))),
+						  &list);
+	guard_place_again(rule, rule->hand_on, &list, &key);
 	SPI_finish();
-	if (!any_has_members(check, &list, since))
+	if (!any_has_rows(check, &list, false, since))
 		return;
 	if (IsolationUsesXactSnapshot())
 		ereport(ERROR,
@@ -349,25 +351,27 @@ guard_hand_on(GuardCheck *check, Datum key, CommandId since)
 /* ---- Verdicts ---------------------------------------------------------------------------------- */
 
 /*
- * A GuardStatement: the groups of the rows that are judged with the row $1, and whether as the same.
+ * Returns a query of the groups of the rows that are judged with the row $1, and whether as the same.
  * Nobody is bound by a group that nobody leads, by members of the row itself, and by rows that
  * follow it in a statement that places the members of $2 again or, if $3, all rows.
  */
 static const char *
-bound(const GuardRule *rule, const GuardSide *side)
+bound(const GuardCheck *check)
 {
+	const GuardRule *rule = check->rule;
 	const char *group = column_of("m", rule->group);
-	const char *key = column_of("m", rule->side[0].name);
+	const char *key = column_of("m", rule->guarded->name);
 
 	return psprintf("SELECT DISTINCT %s, j.same FROM %s AS j JOIN %s AS m ON %s "
-					"WHERE j.same IS NOT NULL AND NOT %s AND NOT %s "
-					"AND (%s OR NOT ($3 OR %s AND NOT %s)) AND EXISTS (%s)%s ORDER BY 1",
+					"WHERE j.same IS NOT NULL AND NOT %s AND NOT %s AND (%s OR NOT ($3 OR %s AND NOT %s)) "
+					"AND EXISTS (SELECT FROM %s AS l WHERE %s AND %s%s)%s ORDER BY 1",
 					group, guard_verdicts(rule), guarded_table(rule),
-					guard_names_key(rule, "j.k", guard_judged_type(rule), &rule->side[0], key),
+					guard_names_key(rule, "j.k", guard_judged_type(rule), rule->guarded, key),
 					has_key(rule, "m", "$1"), in_group(rule, "m", "$1"),
-					guard_comparison(key, guard_key_type(&rule->side[0]), true, "$1"),
-					in_group(rule, "m", "$2"), has_key(rule, "m", "$2"), leader_of(rule, group),
-					in_scope(rule, "m"));
+					guard_comparison(key, guard_key_type(rule->guarded), true, "$1"),
+					in_group(rule, "m", "$2"), has_key(rule, "m", "$2"), guarded_table(rule),
+					has_key(rule, "l", group), in_group(rule, "l", group), in_scope(check, "l"),
+					in_scope(check, "m"));
 }
 
 /*
@@ -386,8 +390,9 @@ guard_find_judged(GuardCheck *check, Datum key, Datum gone, bool all)
 	if (list.any_null)
 		return judged;
 	SPI_connect();
-	(void) guard_run(guard_plan(&rule->bound, bound, rule, NULL, &list), &list, SPI_OK_SELECT,
-					 true);
+	if (rule->bound == NULL)
+		rule->bound = guard_prepare(rule, bound(check), &list);
+	(void) guard_run(rule->bound, &list, SPI_OK_SELECT, true);
 	context = MemoryContextSwitchTo(context);
 	judged.group = palloc((SPI_processed + 1) * sizeof(Datum));
 	judged.same = palloc(SPI_processed + 1);
@@ -408,35 +413,12 @@ guard_find_judged(GuardCheck *check, Datum key, Datum gone, bool all)
 
 /* Returns whether verdicts bind a row to a group, or keep it out. */
 bool
-guard_judges(const GuardColumn *column, const GuardJudged *judged, Datum group, bool same)
+guard_judges(const GuardTerm *group, const GuardJudged *judged, Datum value, bool same)
 {
 	for (int i = 0; i < judged->count; i++)
-		if (judged->same[i] == same && guard_is_same(column, group, judged->group[i]))
+		if (judged->same[i] == same && guard_is_same(group, value, judged->group[i]))
 			return true;
 	return false;
-}
-
-/* A GuardStatement: the leader of the group $1. */
-static const char *
-leader(const GuardRule *rule, const GuardSide *side)
-{
-	return leader_of(rule, "$1");
-}
-
-/* Returns whether a row that is compared with the row of the check leads a group. */
-bool
-guard_has_leader(GuardCheck *check, Datum group)
-{
-	GuardRule *rule = check->rule;
-	GuardParameters list = parameters(check, group, group, false);
-	bool found;
-
-	SPI_connect();
-	found = !list.any_null &&
-		guard_run(guard_plan(&rule->leader, leader, rule, NULL, &list), &list, SPI_OK_SELECT,
-				  false);
-	SPI_finish();
-	return found;
 }
 
 /* ---- Groups of rows that are there ------------------------------------------------------------------ */
@@ -445,18 +427,18 @@ guard_has_leader(GuardCheck *check, Datum group)
 static const char *
 is_listed(const GuardRule *rule)
 {
-	const GuardSide *side = &rule->side[0];
+	const GuardTable *table = rule->guarded;
 	StringInfoData keys;
 
 	initStringInfo(&keys);
-	for (int i = 0; i < side->keys; i++)
-		appendStringInfo(&keys, "%s%s", i > 0 ? ", " : "", column_of("m", side->key[i]));
+	for (int i = 0; i < table->keys; i++)
+		appendStringInfo(&keys, "%s%s", i > 0 ? ", " : "", column_of("m", table->key[i]));
 	return psprintf("pg_catalog.format('%%s', %s(%s)) OPERATOR(pg_catalog.=) ANY (SELECT v.row_key FROM "
 					"%s.neardup_guard_violations(%u::pg_catalog.oid::pg_catalog.regclass) AS v "
 					"WHERE v.guard OPERATOR(pg_catalog.=) %s::pg_catalog.name)",
-					side->keys > 1 ? "ROW" : "", keys.data,
+					table->keys > 1 ? "ROW" : "", keys.data,
 					quote_identifier(get_namespace_name(get_func_namespace(rule->function))),
-					side->table, quote_literal_cstr(rule->name));
+					table->oid, quote_literal_cstr(rule->name));
 }
 
 /* Places all rows, or those that have no group or came in unchecked.  SPI must be connected. */
@@ -464,15 +446,10 @@ void
 guard_fill_groups(GuardRule *rule, bool all)
 {
 	GuardParameters none = {0};
-	SPIPlanPtr plan =
-		SPI_prepare(place_again(rule,
-								all ? "true" :
-									  psprintf("%s IS NULL OR %s", column_of("m", rule->group),
-											   is_listed(rule))),
-					0, NULL);
+	const char *some =
+		all ? "true" : psprintf("%s IS NULL OR %s", column_of("m", rule->group), is_listed(rule));
+	SPIPlanPtr plan = guard_prepare(rule, place_again(rule, some), &none);
 
-	if (plan == NULL)
-		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
 	if (all)
 		guard_place_again(rule, plan, &none, NULL);
 	else

@@ -1,14 +1,16 @@
 /*
  * guard.c: neardup_guard(), which makes, changes and drops guards.
  */
-#include "guard/guard.h"
+#include "guard/group.h"
 
+#include "access/sysattr.h"
 #include "access/table.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_trigger.h"
 #include "commands/defrem.h"
 #include "nodes/makefuncs.h"
+#include "optimizer/optimizer.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -34,7 +36,7 @@ typedef struct Guard
 	const char *table_name;
 	const char *name; /* the name of the guard */
 	GuardOptions options;
-	GuardAction action;
+	const GuardAction *action;
 	bool exists;      /* there is a guard of that name */
 	GuardOptions old; /* the options of the guard that exists */
 } Guard;
@@ -56,18 +58,7 @@ argument_text(FunctionCallInfo call, int argument)
 	return text_to_cstring(DatumGetTextPP(value));
 }
 
-/* Refuses a table that an option names if its code may not run, or if other sessions do not have it. */
-static void
-check_table(const Guard *guard, GuardOption option, Oid table)
-{
-	require_trust(table, option == OPTION_LOG_TABLE);
-	if (get_rel_persistence(table) == RELPERSISTENCE_TEMP &&
-		get_rel_persistence(guard->table) != RELPERSISTENCE_TEMP)
-		refuse_option(option, psprintf("\"%s\" is a temporary table.", get_rel_name(table)),
-					  "Name a table that all sessions have.");
-}
-
-/* Gives an option that names a table the table's schema, by the search_path. */
+/* Gives an option that names a table, whose code may run, the table's schema, by the search_path. */
 static void
 qualify_table(Guard *guard, GuardOption option)
 {
@@ -76,64 +67,68 @@ qualify_table(Guard *guard, GuardOption option)
 
 	if (*value == NULL)
 		return;
-	table = guard_option_table(option, *value, NULL);
-	check_table(guard, option, table);
+	table = guard_option_table(option, *value, InvalidOid, NULL);
+	require_trust(table, option == OPTION_LOG_TABLE);
+	if (get_rel_persistence(table) == RELPERSISTENCE_TEMP &&
+		get_rel_persistence(guard->table) != RELPERSISTENCE_TEMP)
+		refuse_option(option, psprintf("\"%s\" is a temporary table.", get_rel_name(table)),
+					  "Name a table that all sessions have.");
 	*value = guard_qualified(table);
 }
 
-/* Returns the name of the column of signatures, or NULL if they are made by an expression. */
+/* Returns an expression or a condition with the schemas of its names; that of a column as SQL writes it. */
 static const char *
-signature_name(const GuardOptions *options)
+qualified(const Guard *guard, GuardOption option, const char *text)
 {
-	List *names = NIL;
-
-	if (!guard_is_expression(options->value[OPTION_SIGNATURE]))
-		names = guard_names(options, OPTION_SIGNATURE);
-	return list_length(names) == 1 ? linitial(names) : NULL;
-}
-
-/* Gives the names in an expression or a condition their schemas; writes that of a column as SQL does. */
-static void
-qualify_expression(Guard *guard, GuardOption option, bool condition)
-{
-	const char **value = &guard->options.value[option];
+	const char *name = option == OPTION_CONDITION ? NULL : guard_column_name(text);
 	Relation table;
 	Node *expression;
 	int settings;
 
-	if (*value == NULL)
-		return;
-	if (!condition && !guard_is_expression(*value))
-	{
-		const char *name = signature_name(&guard->options);
-
-		if (name != NULL)
-			*value = quote_identifier(name);
-		return;
-	}
+	if (name != NULL)
+		return quote_identifier(name);
 	table = table_open(guard->table, AccessShareLock);
-	expression = guard_parse(table, *value, condition);
-	if (condition)
+	expression = guard_parse(table, option, text);
+	if (option == OPTION_CONDITION)
 		expression = (Node *) make_ands_explicit((List *) expression);
 	settings = NewGUCNestLevel();
 	set_locally("search_path", SAFE_SEARCH_PATH);
-	*value = deparse_expression(expression,
-								deparse_context_for(RelationGetRelationName(table), guard->table),
-								false, false);
+	text = deparse_expression(expression,
+							  deparse_context_for(RelationGetRelationName(table), guard->table),
+							  false, false);
 	AtEOXact_GUC(false, settings);
 	table_close(table, NoLock);
+	return text;
 }
 
-/* Gives the names in the options their schemas: a trigger fires with any search_path. */
+/* Gives the names in an option their schemas. */
 static void
-qualify(Guard *guard)
+qualify(Guard *guard, GuardOption option)
 {
-	qualify_table(guard, OPTION_AGAINST);
-	qualify_table(guard, OPTION_VERDICTS);
-	if (guard->action == ACTION_LOG)
-		qualify_table(guard, OPTION_LOG_TABLE);
-	qualify_expression(guard, OPTION_CONDITION, true);
-	qualify_expression(guard, OPTION_SIGNATURE, false);
+	const char **value = &guard->options.value[option];
+
+	if (*value != NULL)
+		*value = qualified(guard, option, *value);
+}
+
+/* Gives the names in the option within their schemas. */
+static void
+qualify_within(Guard *guard)
+{
+	int count;
+	GuardWithin *within = guard_within(&guard->options, &count);
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (int i = 0; i < count; i++)
+	{
+		appendStringInfo(&text, "%s%s", i > 0 ? ", " : "",
+						 qualified(guard, OPTION_WITHIN, within[i].text));
+		if (within[i].interval != NULL)
+			appendStringInfo(&text, " %s", within[i].interval);
+	}
+	if (count > 0)
+		guard->options.value[OPTION_WITHIN] = text.data;
 }
 
 /* ---- Triggers ------------------------------------------------------------------------------ */
@@ -222,7 +217,7 @@ drop_triggers(const Guard *guard, bool all)
 							 guard->table_name);
 	}
 	table_close(table, NoLock);
-	if (commands.len == 0 && guard->action == ACTION_NONE)
+	if (commands.len == 0 && all)
 		ereport(NOTICE,
 				(errmsg("table \"%s\" has no such guard", get_rel_name(guard->table)),
 				 errhint("The view neardup_guards names all guards.")));
@@ -249,7 +244,7 @@ create_trigger(const Guard *guard, const char *label, const char *events, const 
 static void
 create_triggers(const Guard *guard)
 {
-	if (guard->action == ACTION_GROUP)
+	if (guard->action->groups)
 	{
 		create_trigger(guard, NULL, "BEFORE INSERT OR UPDATE", "ROW");
 		create_trigger(guard, "after", "AFTER INSERT OR UPDATE OR DELETE", "ROW");
@@ -257,15 +252,8 @@ create_triggers(const Guard *guard)
 	}
 	create_trigger(guard, NULL, "AFTER INSERT OR UPDATE", "ROW");
 	create_trigger(guard, "after", "AFTER INSERT OR UPDATE", "STATEMENT");
-	if (guard->action == ACTION_SKIP)
+	if (guard->action->looks_before)
 		create_trigger(guard, "before", "BEFORE INSERT", "ROW");
-}
-
-/* Adds a column to the list of a trigger, unless it is there. */
-static void
-add_column(List **columns, const char *name)
-{
-	*columns = list_append_unique(*columns, makeString((char *) name));
 }
 
 /*
@@ -276,28 +264,27 @@ add_column(List **columns, const char *name)
 static void
 create_lock_trigger(const Guard *guard, const GuardRule *rule)
 {
+	Relation table = table_open(guard->table, AccessShareLock);
+	const GuardPlace *place = guard_describe(rule, table);
+	Bitmapset *columns = NULL;
 	StringInfoData events;
-	List *columns = NIL;
-	ListCell *cell;
+	int member = -1;
 
+	pull_varattnos((Node *) place->signature.expression, 1, &columns);
+	pull_varattnos((Node *) place->condition.expression, 1, &columns);
+	pull_varattnos((Node *) place->unless.expression, 1, &columns);
+	pull_varattnos((Node *) place->group.expression, 1, &columns);
+	for (int i = 0; i < rule->withins; i++)
+		pull_varattnos((Node *) place->within[i].expression, 1, &columns);
+	columns =
+		bms_add_members(columns, RelationGetIndexAttrBitmap(table, INDEX_ATTR_BITMAP_PRIMARY_KEY));
 	initStringInfo(&events);
-	appendStringInfoString(&events, "BEFORE DELETE OR UPDATE");
-	if (rule->options.value[OPTION_CONDITION] == NULL && !guard_is_expression(rule->signature))
-	{
-		AttrNumber signature = guard_named_column(guard->table, rule->signature);
-
-		add_column(&columns, get_attname(guard->table, signature, false));
-		for (int i = 0; i < rule->side[0].keys; i++)
-			add_column(&columns, rule->side[0].key[i]);
-		add_column(&columns, rule->group);
-		for (int i = 0; i < rule->withins; i++)
-			add_column(&columns, rule->within[i].name);
-		if (rule->unless != NULL)
-			add_column(&columns, rule->unless);
-	}
-	foreach (cell, columns)
-		appendStringInfo(&events, "%s %s", cell == list_head(columns) ? " OF" : ",",
-						 quote_identifier(strVal(lfirst(cell))));
+	while ((member = bms_next_member(columns, member)) >= 0)
+		appendStringInfo(&events, "%s %s", events.len == 0 ? "BEFORE DELETE OR UPDATE OF" : ",",
+						 quote_identifier(get_attname(guard->table,
+													  member + FirstLowInvalidHeapAttributeNumber,
+													  false)));
+	table_close(table, NoLock);
 	create_trigger(guard, "lock", events.data, "STATEMENT");
 }
 
@@ -307,7 +294,7 @@ warn_of_later_triggers(const Guard *guard)
 {
 	Relation table = table_open(guard->table, AccessShareLock);
 	const char *name =
-		guard->action == ACTION_SKIP ? makeObjectName(guard->name, NULL, "before") : guard->name;
+		guard->action->looks_before ? makeObjectName(guard->name, NULL, "before") : guard->name;
 
 	for (int i = 0; i < table->trigdesc->numtriggers; i++)
 	{
@@ -337,13 +324,13 @@ has_indexes(const GuardRule *rule, BlockNumber *blocks)
 	ListCell *cell;
 
 	*blocks = 0;
-	foreach (cell, find_all_inheritors(rule->side[0].table, AccessShareLock, NULL))
+	foreach (cell, find_all_inheritors(rule->guarded->oid, AccessShareLock, NULL))
 	{
 		Relation table = table_open(lfirst_oid(cell), NoLock);
 
 		/* Children that inherit are no partitions, and not searched. */
-		if (RelationGetRelid(table) == rule->side[0].table || table->rd_rel->relispartition)
-			all &= guard_has_index(rule, table);
+		if (RelationGetRelid(table) == rule->guarded->oid || table->rd_rel->relispartition)
+			all &= OidIsValid(guard_describe(rule, table)->index);
 		if (table->rd_rel->relkind == RELKIND_RELATION)
 			*blocks += RelationGetNumberOfBlocks(table);
 		table_close(table, NoLock);
@@ -400,7 +387,7 @@ regroups(const Guard *guard)
 
 		same &= strcmp(value == NULL ? "" : value, old == NULL ? "" : old) == 0;
 	}
-	return guard_action(&guard->old) == ACTION_GROUP && !same;
+	return guard_action(&guard->old)->groups && !same;
 }
 
 /* Checks a guard as when it fires, makes what it lacks, and places the rows that have no group. */
@@ -412,7 +399,7 @@ complete(const Guard *guard)
 	ListCell *cell;
 
 	if (!has_indexes(trigger->rule, &blocks))
-		create_index(guard, guard_index_statement(trigger->rule, &trigger->rule->side[0]), blocks);
+		create_index(guard, guard_index_statement(trigger->rule, trigger->rule->guarded), blocks);
 	trigger = find_trigger(guard);
 	foreach (cell, trigger->tables)
 	{
@@ -422,7 +409,7 @@ complete(const Guard *guard)
 		table_close(searched, NoLock);
 	}
 	guard_check_statements(trigger->rule);
-	if (guard->action == ACTION_GROUP)
+	if (guard->action->groups)
 	{
 		create_lock_trigger(guard, trigger->rule);
 		if (!guard_has_member_index(trigger->rule))
@@ -430,11 +417,18 @@ complete(const Guard *guard)
 		if (run_command(psprintf("SELECT FROM %s LIMIT 1", guard->table_name)))
 			guard_fill_groups(find_trigger(guard)->rule, regroups(guard));
 	}
-	if (guard->action == ACTION_GROUP || guard->action == ACTION_SKIP)
+	if (guard->action->groups || guard->action->looks_before)
 		warn_of_later_triggers(guard);
 }
 
 /* ---- The function --------------------------------------------------------------------------------- */
+
+/* Returns whether the call drops guards. */
+static bool
+is_none(const Guard *guard)
+{
+	return strcmp(guard->action->name, "none") == 0;
+}
 
 /* Reads the arguments. */
 static Guard
@@ -464,47 +458,43 @@ read_guard(FunctionCallInfo call)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("argument \"name\" of neardup_guard() is missing or wrong"),
 				 errhint("Name a guard, or pass no name.")));
-	if (guard.name != NULL || guard.action == ACTION_NONE)
+	if (guard.name != NULL || is_none(&guard))
 		return guard;
 	if (guard.options.value[OPTION_SIGNATURE] == NULL)
 		refuse_option(OPTION_SIGNATURE, NULL,
 					  "Name a column of signatures, or with name => ... the guard to change.");
-	guard.name = makeObjectName(get_rel_name(guard.table), signature_name(&guard.options),
-								guard.options.value[OPTION_ACTION] == NULL ?
-									"reject" :
-									guard.options.value[OPTION_ACTION]);
+	guard.name = makeObjectName(get_rel_name(guard.table),
+								guard_column_name(guard.options.value[OPTION_SIGNATURE]),
+								guard.action->name);
 	return guard;
-}
-
-/* Refuses an option that is given for another action than its own. */
-static void
-refuse_without(const Guard *guard, const GuardOptions *given, GuardOption option,
-			   GuardAction action, const char *hint)
-{
-	const char *value = given->value[option];
-
-	if (value != NULL && *value != '\0' && guard->action != action)
-		refuse_option(option, psprintf("It is '%s'.", value), hint);
 }
 
 /* Makes a guard, or changes the one of that name. */
 static void
 make_guard(Guard *guard)
 {
-	GuardOptions given;
+	GuardOptions given = guard->options;
 
 	/* The lock that CREATE TRIGGER takes. */
 	LockRelationOid(guard->table, ShareRowExclusiveLock);
 	require_trust(guard->table, true);
-	given = guard->options;
 	keep_options(guard);
 	if (!guard->exists && guard->options.value[OPTION_SIGNATURE] == NULL)
 		refuse_option(OPTION_SIGNATURE, psprintf("There is no guard \"%s\" yet.", guard->name),
 					  "Name a column of signatures, or the guard to change: the view neardup_guards names all guards.");
 	guard->action = guard_action(&guard->options);
-	refuse_without(guard, &given, OPTION_LOG_TABLE, ACTION_LOG, "Use it with action 'log'.");
-	refuse_without(guard, &given, OPTION_GROUP_COLUMN, ACTION_GROUP, "Use it with action 'group'.");
-	qualify(guard);
+	for (GuardOption i = OPTION_LOG_TABLE; i <= OPTION_GROUP_COLUMN; i++)
+		if (given.value[i] != NULL && *given.value[i] != '\0' && guard->action->needs != i)
+			refuse_option(i, psprintf("It is '%s'.", given.value[i]),
+						  i == OPTION_LOG_TABLE ? "Use it with action 'log'." :
+												  "Use it with action 'group'.");
+	qualify_table(guard, OPTION_AGAINST);
+	qualify_table(guard, OPTION_VERDICTS);
+	if (guard->action->needs == OPTION_LOG_TABLE)
+		qualify_table(guard, OPTION_LOG_TABLE);
+	qualify(guard, OPTION_CONDITION);
+	qualify(guard, OPTION_SIGNATURE);
+	qualify_within(guard);
 	(void) guard_threshold(&guard->options);
 	drop_triggers(guard, false);
 	create_triggers(guard);
@@ -523,9 +513,9 @@ neardup_guard(PG_FUNCTION_ARGS)
 	Name name;
 
 	SPI_connect();
-	if (guard.action == ACTION_NONE)
+	if (is_none(&guard))
 	{
-		qualify_expression(&guard, OPTION_SIGNATURE, false);
+		qualify(&guard, OPTION_SIGNATURE);
 		drop_triggers(&guard, true);
 	}
 	else

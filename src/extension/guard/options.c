@@ -4,10 +4,9 @@
  * Each argument of a trigger is 'name=value', with the name and the value of an argument of
  * neardup_guard().
  */
-#include "guard/guard.h"
+#include "guard/options.h"
 
 #include "catalog/namespace.h"
-#include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -24,6 +23,15 @@ const char *const guard_option_names[OPTIONS] = {"signature", "threshold", "acti
 												 "within",    "condition", "against",
 												 "measure",   "log_table", "group_column",
 												 "unless",    "verdicts",  "show"};
+
+/* The last one drops guards. */
+static const GuardAction actions[] = {{"reject", ERROR, .promises = true, .needs = OPTIONS},
+									  {"warn", NOTICE, .needs = OPTIONS},
+									  {"log", 0, .needs = OPTION_LOG_TABLE},
+									  {"skip", ERROR, true, .looks_before = true, .needs = OPTIONS},
+									  {"group", 0, true, .groups = true,
+									   .needs = OPTION_GROUP_COLUMN},
+									  {"none", .needs = OPTIONS}};
 
 /* Raises an error for an option. */
 void
@@ -77,37 +85,31 @@ guard_arguments(const GuardOptions *options)
 	return list.data;
 }
 
-/* Returns which of some names an option has; the first one if it has none. */
-static int
-choice(const GuardOptions *options, GuardOption option, const char *const *name, int count,
-	   const char *hint)
-{
-	const char *value = options->value[option];
-
-	for (int i = 0; i < count; i++)
-		if (value == NULL || strcmp(value, name[i]) == 0)
-			return i;
-	refuse_option(option, psprintf("It is '%s'.", value), hint);
-}
-
-/* Returns what a guard does with a row that is similar to another one. */
-GuardAction
+/* Returns the action, by default the first. */
+const GuardAction *
 guard_action(const GuardOptions *options)
 {
-	static const char *const name[ACTIONS] = {"reject", "warn", "log", "skip", "group", "none"};
+	const char *value = options->value[OPTION_ACTION];
 
-	return choice(options, OPTION_ACTION, name, ACTIONS,
+	for (int i = 0; i < lengthof(actions); i++)
+		if (value == NULL || strcmp(value, actions[i].name) == 0)
+			return &actions[i];
+	refuse_option(OPTION_ACTION, psprintf("It is '%s'.", value),
 				  "Use 'reject', 'warn', 'log', 'skip', 'group' or 'none'.");
 }
 
-/* Returns what the threshold bounds. */
+/* Returns what the threshold bounds, by default the similarity. */
 Measure
 guard_measure(const GuardOptions *options)
 {
 	static const char *const name[MEASURES] = {"similarity", "contained", "contains",
 											   "containment"};
+	const char *value = options->value[OPTION_MEASURE];
 
-	return choice(options, OPTION_MEASURE, name, MEASURES,
+	for (int i = 0; i < MEASURES; i++)
+		if (value == NULL || strcmp(value, name[i]) == 0)
+			return i;
+	refuse_option(OPTION_MEASURE, psprintf("It is '%s'.", value),
 				  "Use 'similarity', or for sets 'containment', 'contained' or 'contains'.");
 }
 
@@ -131,6 +133,18 @@ guard_threshold(const GuardOptions *options)
 
 /* ---- Lists --------------------------------------------------------------------------- */
 
+/* Returns the name of the column that a text names, or NULL if it is an expression. */
+const char *
+guard_column_name(const char *text)
+{
+	List *names;
+
+	return strchr(text, '(') == NULL && SplitIdentifierString(pstrdup(text), ',', &names) &&
+			list_length(names) == 1 ?
+		linitial(names) :
+		NULL;
+}
+
 /* Returns the names in an option, as a list of strings; NIL if it is not given. */
 List *
 guard_names(const GuardOptions *options, GuardOption option)
@@ -144,122 +158,104 @@ guard_names(const GuardOptions *options, GuardOption option)
 	return names;
 }
 
-/* Returns whether a signature is an expression, not the name of a column. */
-bool
-guard_is_expression(const char *signature)
-{
-	List *names;
-
-	return strchr(signature, '(') != NULL ||
-		!SplitIdentifierString(pstrdup(signature), ',', &names);
-}
-
-/* Returns the end of what goes before a comma or, if asked, a space, outside of double quotes. */
+/* Returns the end of what goes before a comma or, if asked, a space, outside of quotes and parentheses. */
 static char *
 end_of_item(char *item, bool at_space)
 {
-	bool quoted = false;
+	char quote = '\0';
+	int depth = 0;
 
-	for (; *item != '\0' &&
-		 (quoted || (*item != ',' && !(at_space && isspace((unsigned char) *item))));
-		 item++)
-		quoted ^= *item == '"';
+	for (; *item != '\0'; item++)
+	{
+		if (quote != '\0' || *item == '"' || *item == '\'')
+			quote = quote == '\0' ? *item : *item == quote ? '\0' : quote;
+		else if (depth <= 0 && (*item == ',' || (at_space && isspace((unsigned char) *item))))
+			return item;
+		else
+			depth += (*item == '(') - (*item == ')');
+	}
 	return item;
 }
 
-/* Returns the items of a list that commas separate, as they are written, without spaces before. */
-static List *
-items_of(const char *text)
-{
-	char *item = text == NULL ? NULL : pstrdup(text);
-	List *items = NIL;
+static const char *const within_hint =
+	"Pass columns, as in 'tenant', or 'tenant, submitted_at 10 minutes'; an expression as an index has it.";
 
-	while (item != NULL)
+/* Returns whether a text begins as an interval does, not as the rest of an expression. */
+static bool
+is_interval(const char *text)
+{
+	text += *text == '-' || *text == '+';
+	return isdigit((unsigned char) text[*text == 'P']);
+}
+
+/* Reads an item of the option within; `end` is where its first word ends. */
+static GuardWithin
+within_item(char *item, char *end)
+{
+	const char *span = end + strspn(end, " \t\n\r\f");
+	GuardWithin within = {.text = item};
+	Interval zero = {0};
+
+	if (is_interval(span))
+	{
+		within.interval = span;
+		within.span =
+			DatumGetIntervalP(DirectFunctionCall3(interval_in, CStringGetDatum(span),
+												  ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)));
+		if (DatumGetBool(DirectFunctionCall2(interval_lt, IntervalPGetDatum(within.span),
+											 IntervalPGetDatum(&zero))))
+			refuse_option(OPTION_WITHIN, psprintf("The interval is '%s'.", span),
+						  "Pass an interval that is not negative.");
+		*end = '\0';
+	}
+	within.column = guard_column_name(item);
+	if (*item == '\0' || (within.column == NULL && within.span != NULL))
+		refuse_option(OPTION_WITHIN, NULL, within_hint);
+	return within;
+}
+
+/* Reads the option within, whose items are columns, expressions, or columns and intervals. */
+GuardWithin *
+guard_within(const GuardOptions *options, int *count)
+{
+	const char *value = options->value[OPTION_WITHIN];
+	char *item = value == NULL ? NULL : pstrdup(value);
+	GuardWithin *within = palloc(value == NULL ? 1 : (strlen(value) + 1) * sizeof(GuardWithin));
+
+	for (*count = 0; item != NULL; (*count)++)
 	{
 		char *end = end_of_item(item, false);
 		char *next = *end == '\0' ? NULL : end + 1;
 
 		*end = '\0';
-		items = lappend(items, item + strspn(item, " \t\n\r\f"));
+		item += strspn(item, " \t\n\r\f");
+		within[*count] = within_item(item, end_of_item(item, true));
 		item = next;
 	}
-	return items;
+	return within;
 }
 
-/* Reads the option within, whose items are columns, or columns and intervals. */
-GuardWithin *
-guard_within(const GuardOptions *options, int *count)
-{
-	List *items = items_of(options->value[OPTION_WITHIN]);
-	GuardWithin *within = palloc0((list_length(items) + 1) * sizeof(GuardWithin));
-	ListCell *cell;
-
-	*count = 0;
-	foreach (cell, items)
-	{
-		char *item = lfirst(cell);
-		char *end = end_of_item(item, true);
-		const char *span = end + strspn(end, " \t\n\r\f");
-		Interval zero = {0};
-		List *names;
-
-		if (*span != '\0')
-			within->span = DatumGetIntervalP(DirectFunctionCall3(interval_in, CStringGetDatum(span),
-																 ObjectIdGetDatum(InvalidOid),
-																 Int32GetDatum(-1)));
-		if (within->span != NULL &&
-			DatumGetBool(DirectFunctionCall2(interval_lt, IntervalPGetDatum(within->span),
-											 IntervalPGetDatum(&zero))))
-			refuse_option(OPTION_WITHIN, psprintf("The interval is '%s'.", span),
-						  "Pass an interval that is not negative.");
-		*end = '\0';
-		if (!SplitIdentifierString(item, ',', &names) || list_length(names) != 1)
-			refuse_option(OPTION_WITHIN, NULL,
-						  "Pass columns, as in 'tenant', or 'tenant, submitted_at 10 minutes'.");
-		within->name = linitial(names);
-		within++;
-		(*count)++;
-	}
-	return within - *count;
-}
-
-/* ---- Columns and tables -------------------------------------------------------------- */
-
-/* Returns the column of a table that a name names, or InvalidAttrNumber. */
-AttrNumber
-guard_named_column(Oid table, const char *name)
-{
-	List *names = textToQualifiedNameList(cstring_to_text(name));
-
-	return list_length(names) == 1 ? get_attnum(table, strVal(linitial(names))) : InvalidAttrNumber;
-}
+/* ---- Tables and expressions ------------------------------------------------------------ */
 
 /*
- * Returns the table with a name, or InvalidOid.  One without a schema is in that of a rule's guarded
- * table or, without a rule, found by the search_path.
+ * Returns the table that an option names.  A name without a schema is found in the given one or, if
+ * that is InvalidOid, by the search_path.
  */
-static Oid
-find_named_table(const char *name, const GuardRule *rule)
+Oid
+guard_option_table(GuardOption option, const char *name, Oid schema, const char *guard)
 {
 	RangeVar *range = makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name)));
+	Oid table;
 
-	if (rule != NULL && range->schemaname == NULL)
-		range->schemaname = get_namespace_name(get_rel_namespace(rule->side[0].table));
-	return RangeVarGetRelid(range, NoLock, true);
-}
-
-/* Returns the table that an option names. */
-Oid
-guard_option_table(GuardOption option, const char *name, const GuardRule *rule)
-{
-	Oid table = find_named_table(name, rule);
-
+	if (OidIsValid(schema) && range->schemaname == NULL)
+		range->schemaname = get_namespace_name(schema);
+	table = RangeVarGetRelid(range, NoLock, true);
 	if (!OidIsValid(table))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("table \"%s\" of argument \"%s\" does not exist", name,
 						guard_option_names[option]),
-				 rule != NULL ? errdetail("Guard \"%s\" names it.", rule->name) : 0,
+				 guard != NULL ? errdetail("Guard \"%s\" names it.", guard) : 0,
 				 errhint("Create it, or name another table with neardup_guard().")));
 	return table;
 }
@@ -303,13 +299,22 @@ check_condition(List *condition)
  * condition as a list with implicit AND.
  */
 Node *
-guard_parse(Relation table, const char *text, bool condition)
+guard_parse(Relation table, GuardOption option, const char *text)
 {
+	bool condition = option == OPTION_CONDITION;
 	ParseState *state = make_parsestate(NULL);
 	ParseExprKind kind = condition ? EXPR_KIND_INDEX_PREDICATE : EXPR_KIND_INDEX_EXPRESSION;
-	Node *tree = parse_tree(text);
+	Node *tree;
 	Node *expression;
+	List *names;
 
+	if (!condition && guard_column_name(text) == NULL && strchr(text, '(') == NULL &&
+		(option == OPTION_WITHIN || SplitIdentifierString(pstrdup(text), ',', &names)))
+		refuse_option(option, psprintf("It is '%s'.", text),
+					  option == OPTION_WITHIN ?
+						  within_hint :
+						  "Name one column, or pass an expression as an index has it.");
+	tree = parse_tree(text);
 	addNSItemToQuery(state,
 					 addRangeTableEntryForRelation(state, table, AccessShareLock, NULL, false,
 												   true),
@@ -326,7 +331,13 @@ guard_parse(Relation table, const char *text, bool condition)
 	if (condition)
 		check_condition((List *) expression);
 	else if (IsA(expression, Const))
-		refuse_option(OPTION_SIGNATURE, "It is the same for all rows.",
-					  "Name a column of signatures, or pass an expression such as 'to_minhash(body)'.");
+		refuse_option(option, "It is the same for all rows.",
+					  option == OPTION_SIGNATURE ?
+						  "Name a column of signatures, or pass an expression such as 'to_minhash(body)'." :
+						  "Name a column, or pass an expression of columns.");
+	else if (option == OPTION_WITHIN && contain_mutable_functions(expression))
+		refuse_option(option,
+					  psprintf("It is '%s', which may change although a row does not.", text),
+					  "Use only functions that are IMMUTABLE.");
 	return expression;
 }

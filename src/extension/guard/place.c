@@ -4,7 +4,7 @@
  * An index is found by its definition: its signature, its keys and its condition.  So it may
  * be renamed, built again or replaced by another one.
  */
-#include "guard/guard.h"
+#include "guard/rule.h"
 
 #include "access/genam.h"
 #include "access/sysattr.h"
@@ -28,31 +28,34 @@
 
 #include "index/index.h"
 #include "rights.h"
+#include "guard/group.h"
 
 /* ---- Keys of rows --------------------------------------------------------------- */
 
-/* Returns the names of columns in which a guard compares equal rows or, if asked, of partition keys. */
+/* Returns the columns in which a guard compares equal rows and, if asked, those of partition keys. */
 static List *
-shared_columns(const GuardRule *rule, const GuardSide *side, bool partitions)
+shared_columns(const GuardRule *rule, const GuardTable *of, bool partitions)
 {
 	List *names = NIL;
 	ListCell *cell;
 
 	for (int i = 0; i < rule->withins; i++)
-		names = lappend(names, makeString(pstrdup(rule->within[i].name)));
-	if (partitions)
-		foreach (cell, find_all_inheritors(side->table, AccessShareLock, NULL))
-		{
-			Relation table = table_open(lfirst_oid(cell), NoLock);
-			PartitionKey key = RelationGetPartitionKey(table);
+		if (rule->within[i].column != NULL)
+			names = lappend(names, makeString(pstrdup(rule->within[i].column)));
+	if (!partitions)
+		return names;
+	foreach (cell, find_all_inheritors(of->oid, AccessShareLock, NULL))
+	{
+		Relation table = table_open(lfirst_oid(cell), NoLock);
+		PartitionKey key = RelationGetPartitionKey(table);
 
-			for (int i = 0; key != NULL && i < key->partnatts; i++)
-				if (key->partattrs[i] > 0)
-					names = lappend(names,
-									makeString(get_attname(lfirst_oid(cell), key->partattrs[i],
-														   false)));
-			table_close(table, NoLock);
-		}
+		for (int i = 0; key != NULL && i < key->partnatts; i++)
+			if (key->partattrs[i] > 0)
+				names =
+					lappend(names,
+							makeString(get_attname(lfirst_oid(cell), key->partattrs[i], false)));
+		table_close(table, NoLock);
+	}
 	return names;
 }
 
@@ -61,18 +64,18 @@ shared_columns(const GuardRule *rule, const GuardSide *side, bool partitions)
  * several, one must be left without the columns of the option within, or also without the partition key.
  */
 static const char *
-key_name(const GuardRule *rule, const GuardSide *side)
+key_name(const GuardRule *rule, const GuardTable *table)
 {
 	for (int pass = 0; pass < 2; pass++)
 	{
-		List *shared = side->keys == 1 ? NIL : shared_columns(rule, side, pass == 1);
+		List *shared = table->keys == 1 ? NIL : shared_columns(rule, table, pass == 1);
 		const char *name = NULL;
 		int left = 0;
 
-		for (int i = 0; i < side->keys; i++)
-			if (!list_member(shared, makeString(pstrdup(side->key[i]))))
+		for (int i = 0; i < table->keys; i++)
+			if (!list_member(shared, makeString(pstrdup(table->key[i]))))
 			{
-				name = side->key[i];
+				name = table->key[i];
 				left++;
 			}
 		if (left == 1)
@@ -80,35 +83,32 @@ key_name(const GuardRule *rule, const GuardSide *side)
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("table \"%s\" has no primary key of one column", get_rel_name(side->table)),
+			 errmsg("table \"%s\" has no primary key of one column", get_rel_name(table->oid)),
 			 errdetail("Groups and verdicts name rows by one column, beside those of \"within\" and of partitions."),
 			 errhint("Add a primary key.")));
 }
 
 /* Finds the columns of the primary key of a table and, if asked, the one that names rows. */
 void
-guard_find_key(const GuardRule *rule, GuardSide *side, bool by_one_column)
+guard_find_key(const GuardRule *rule, GuardTable *table, bool by_one_column)
 {
-	Relation table = table_open(side->table, AccessShareLock);
-	ListCell *cell;
+	Relation relation = table_open(table->oid, AccessShareLock);
+	Relation index;
 
-	foreach (cell, RelationGetIndexList(table))
+	(void) RelationGetIndexList(relation);
+	table->key_index = relation->rd_pkindex;
+	table_close(relation, NoLock);
+	if (OidIsValid(table->key_index))
 	{
-		Relation index = index_open(lfirst_oid(cell), AccessShareLock);
-
-		if (index->rd_index->indisprimary)
-		{
-			side->key_index = lfirst_oid(cell);
-			side->keys = index->rd_index->indnkeyatts;
-			side->key = palloc(side->keys * sizeof(char *));
-			for (int i = 0; i < side->keys; i++)
-				side->key[i] = get_attname(side->table, index->rd_index->indkey.values[i], false);
-		}
+		index = index_open(table->key_index, AccessShareLock);
+		table->keys = index->rd_index->indnkeyatts;
+		table->key = palloc(table->keys * sizeof(char *));
+		for (int i = 0; i < table->keys; i++)
+			table->key[i] = get_attname(table->oid, index->rd_index->indkey.values[i], false);
 		index_close(index, AccessShareLock);
 	}
-	table_close(table, NoLock);
 	if (by_one_column)
-		side->name = key_name(rule, side);
+		table->name = key_name(rule, table);
 }
 
 /* ---- Tables ------------------------------------------------------------------------ */
@@ -139,7 +139,8 @@ is_divided_by_within(const GuardRule *rule, Relation table)
 		bool found = false;
 
 		for (int w = 0; name != NULL && w < rule->withins; w++)
-			found |= rule->within[w].span == NULL && strcmp(rule->within[w].name, name) == 0 &&
+			found |= rule->within[w].span == NULL && rule->within[w].column != NULL &&
+				strcmp(rule->within[w].column, name) == 0 &&
 				key->partcollation[i] == key->parttypcoll[i] &&
 				get_opfamily_member(key->partopfamily[i], type, type, equal) ==
 					lookup_type_cache(key->parttypid[i], TYPECACHE_EQ_OPR)->eq_opr;
@@ -187,17 +188,18 @@ List *
 guard_tables(const GuardRule *rule, Relation table, List **watched)
 {
 	Collector collector = {.rule = rule, .path = list_make1_oid(RelationGetRelid(table))};
+	ListCell *cell;
 
 	if (table->rd_rel->relispartition)
 		collector.path =
 			list_concat(collector.path, get_partition_ancestors(RelationGetRelid(table)));
-	for (int i = 0; i < 2 && OidIsValid(rule->side[i].table); i++)
-		collect(&collector, rule->side[i].table);
+	foreach (cell, rule->tables)
+		collect(&collector, ((const GuardTable *) lfirst(cell))->oid);
 	*watched = collector.watched;
 	return collector.tables;
 }
 
-/* ---- Indexes ----------------------------------------------------------------------- */
+/* ---- Terms ----------------------------------------------------------------------------- */
 
 /* Returns the schema of the extension, quoted where needed. */
 static const char *
@@ -245,36 +247,85 @@ column_number(const GuardRule *rule, GuardOption option, Relation table, const c
 	return column;
 }
 
-/* Returns the signature of rows of a table: a column, or an expression. */
+/* Returns the column or the expression of an option over rows of a table. */
 static Expr *
-guard_signature_of(const GuardRule *rule, Relation table)
+expression_of(const GuardRule *rule, GuardOption option, Relation table, const char *text)
 {
-	const char *text = rule->signature;
+	const char *name = guard_column_name(text);
 
-	if (!guard_is_expression(text))
+	if (name != NULL)
 	{
-		List *names = guard_names(&rule->options, OPTION_SIGNATURE);
-
-		if (list_length(names) != 1)
-			refuse_option(OPTION_SIGNATURE, psprintf("It is '%s'.", text),
-						  "Name one column, or pass an expression as an index has it.");
-		(void) column_number(rule, OPTION_SIGNATURE, table, linitial(names));
-		text = quote_identifier(linitial(names));
+		(void) column_number(rule, option, table, name);
+		text = quote_identifier(name);
 	}
-	return (Expr *) guard_parse(table, text, false);
+	return (Expr *) guard_parse(table, option, text);
 }
 
-/* Returns whether the signature of an index is the given column or expression. */
-static bool
-guard_is_signature(Relation index, const Expr *wanted)
+/* What early_mutator() needs. */
+typedef struct Early
+{
+	const GuardRule *rule;
+	Relation table;
+} Early;
+
+/* A mutator: puts what generated columns are made of in their places. */
+static Node *
+early_mutator(Node *node, void *state)
+{
+	const Early *early = state;
+
+	if (node != NULL && IsA(node, Var))
+	{
+		AttrNumber number = ((Var *) node)->varattno;
+		const FormData_pg_attribute *column =
+			number > 0 ? TupleDescAttr(RelationGetDescr(early->table), number - 1) : NULL;
+
+		if (column == NULL || column->attgenerated == '\0')
+			return node;
+		if (column->attgenerated != ATTRIBUTE_GENERATED_STORED)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("guard \"%s\" cannot read column \"%s\", which is not stored",
+							early->rule->name, NameStr(column->attname)),
+					 errhint("Make it STORED, or name the columns that it is made of.")));
+		return build_column_default(early->table, number);
+	}
+	return node == NULL ? NULL : expression_tree_mutator(node, early_mutator, state);
+}
+
+/* Returns what is to be known of a column or an expression over rows of a table. */
+static GuardTerm
+term_of(const GuardRule *rule, Relation table, Expr *expression)
+{
+	Early early = {rule, table};
+	GuardTerm term = {.expression = expression};
+
+	term.early = (Expr *) early_mutator((Node *) expression, &early);
+	term.type = getBaseType(exprType((Node *) expression));
+	term.collation = exprCollation((Node *) expression);
+	get_typlenbyval(term.type, &term.length, &term.by_value);
+	return term;
+}
+
+/* Returns the term of a column that an option names. */
+static GuardTerm
+column_term(const GuardRule *rule, GuardOption option, Relation table, const char *name)
+{
+	return term_of(rule, table, expression_of(rule, option, table, quote_identifier(name)));
+}
+
+/* ---- Indexes ------------------------------------------------------------------------ */
+
+/* Returns whether a column of an index, from 0, holds a column or an expression. */
+bool
+guard_index_holds(Relation index, int column, const Expr *wanted)
 {
 	const int16 *number = index->rd_index->indkey.values;
-	int last = index_cache(index)->signature - 1;
 	int expression = 0;
 
-	if (IsA(wanted, Var) || number[last] != 0)
-		return IsA(wanted, Var) && number[last] == ((const Var *) wanted)->varattno;
-	for (int i = 0; i < last; i++)
+	if (IsA(wanted, Var) || number[column] != 0)
+		return IsA(wanted, Var) && number[column] == ((const Var *) wanted)->varattno;
+	for (int i = 0; i < column; i++)
 		expression += number[i] == 0;
 	return equal(list_nth(RelationGetIndexExpressions(index), expression), wanted);
 }
@@ -287,13 +338,13 @@ is_default_equality(Oid family, Oid input, Oid type)
 		lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr;
 }
 
-/* Returns the key of an index that compares a column of its table as the guard does, or 0. */
+/* Returns the key of an index that compares rows as a term of the option within does, or 0. */
 static int
-key_column(Relation index, const GuardColumn *wanted)
+key_column(Relation index, const GuardTerm *wanted)
 {
 	for (int column = 1; column <= IndexRelationGetNumberOfKeyAttributes(index); column++)
-		if (index->rd_index->indkey.values[column - 1] == wanted->number &&
-			column != index_cache(index)->signature &&
+		if (column != index_cache(index)->signature &&
+			guard_index_holds(index, column - 1, wanted->expression) &&
 			index->rd_indcollation[column - 1] == wanted->collation &&
 			is_default_equality(index->rd_opfamily[column - 1], index->rd_opcintype[column - 1],
 								wanted->type))
@@ -316,10 +367,10 @@ fitness(const GuardRule *rule, const GuardPlace *place, Relation index)
 		!index->rd_index->indislive || index->rd_opfamily == NULL)
 		return -1;
 	column = index_cache(index)->signature - 1;
-	if (!guard_is_signature(index, place->signature) ||
+	if (!guard_index_holds(index, column, place->signature.expression) ||
 		!OidIsValid(get_opfamily_member(index->rd_opfamily[column], index->rd_opcintype[column],
 										rule->ball, STRATEGY_IN_BALL)) ||
-		!predicate_implied_by(predicate, list_concat_copy(place->condition, place->leads), false))
+		!predicate_implied_by(predicate, place->predicate, false))
 		return -1;
 	for (int i = 0; i < rule->withins; i++)
 		if (rule->within[i].span == NULL && key_column(index, &place->within[i]) > 0)
@@ -355,25 +406,25 @@ find_index(const GuardRule *rule, GuardPlace *place, Relation table)
 	}
 }
 
-/* Finds the columns of the option within in a table. */
+/* Finds the terms of the option within in a table. */
 static void
 find_withins(const GuardRule *rule, GuardPlace *place, Relation table)
 {
-	place->within = palloc(rule->withins * sizeof(GuardColumn) + 1);
+	place->within = palloc(rule->withins * sizeof(GuardTerm) + 1);
 	place->key = palloc0(rule->withins * sizeof(int) + 1);
 	for (int i = 0; i < rule->withins; i++)
 	{
 		const GuardWithin *within = &rule->within[i];
 		Oid type;
 
-		place->within[i] = guard_column(RelationGetDescr(table),
-										column_number(rule, OPTION_WITHIN, table, within->name));
+		place->within[i] =
+			term_of(rule, table, expression_of(rule, OPTION_WITHIN, table, within->text));
 		type = place->within[i].type;
 		if (within->span != NULL ?
 				type != TIMESTAMPOID && type != TIMESTAMPTZOID && type != DATEOID :
 				!OidIsValid(lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr))
 			refuse_option(OPTION_WITHIN,
-						  psprintf("Column \"%s\" is of type %s.", within->name,
+						  psprintf("Column \"%s\" is of type %s.", within->text,
 								   format_type_be(type)),
 						  within->span != NULL ?
 							  "Name a column of type timestamptz, timestamp or date for an interval." :
@@ -393,9 +444,10 @@ is_key(const GuardRule *rule, Relation table, AttrNumber column)
 
 	key = bms_del_member(key, column - FirstLowInvalidHeapAttributeNumber);
 	for (int i = 0; i < rule->withins; i++)
-		key = bms_del_member(key,
-							 get_attnum(RelationGetRelid(table), rule->within[i].name) -
-								 FirstLowInvalidHeapAttributeNumber);
+		if (rule->within[i].column != NULL)
+			key = bms_del_member(key,
+								 get_attnum(RelationGetRelid(table), rule->within[i].column) -
+									 FirstLowInvalidHeapAttributeNumber);
 	return found && bms_is_empty(key);
 }
 
@@ -419,68 +471,30 @@ refuse_key(const GuardRule *rule, Relation table, AttrNumber column)
 static void
 find_signature(const GuardRule *rule, GuardPlace *place, Relation table)
 {
-	TupleDesc row_type = RelationGetDescr(table);
-	AttrNumber column;
+	Expr *signature = expression_of(rule, OPTION_SIGNATURE, table, rule->signature);
 
-	place->signature = guard_signature_of(rule, table);
-	if (TypeCategory(exprType((Node *) place->signature)) == TYPCATEGORY_STRING)
+	if (TypeCategory(exprType((Node *) signature)) == TYPCATEGORY_STRING)
 		refuse_option(OPTION_SIGNATURE, psprintf("\"%s\" is a text.", rule->signature),
 					  psprintf("Pass a column of signatures, or sign the text: %s.",
 							   quote_literal_cstr(psprintf("%s.to_minhash(%s)",
 														   extension_schema(rule),
 														   rule->signature))));
-	column = IsA(place->signature, Var) ? ((Var *) place->signature)->varattno : 0;
-	if (column > 0)
-		refuse_key(rule, table, column);
-	get_typlenbyval(exprType((Node *) place->signature), &place->value.length,
-					&place->value.by_value);
-	if (column > 0 && TupleDescAttr(row_type, column - 1)->attgenerated)
-		pull_varattnos(build_column_default(table, column), 1, &place->sources);
-	else
-		pull_varattnos((Node *) place->signature, 1, &place->sources);
+	if (IsA(signature, Var))
+		refuse_key(rule, table, ((Var *) signature)->varattno);
+	place->signature = term_of(rule, table, signature);
+	pull_varattnos((Node *) place->signature.early, 1, &place->sources);
 }
 
-/* Finds the generated columns among those that options name. */
+/* Raises an error unless a term of the other table has the type of that of the guarded one. */
 static void
-find_generated(const GuardRule *rule, GuardPlace *place, Relation table)
+check_type(const GuardPlace *place, const char *text, const GuardTerm *term, Expr *guarded)
 {
-	Bitmapset *columns = NULL;
-	int member = -1;
+	Oid wanted = getBaseType(exprType((Node *) guarded));
 
-	pull_varattnos((Node *) place->signature, 1, &columns);
-	pull_varattnos((Node *) place->condition, 1, &columns);
-	for (int i = 0; i < rule->withins; i++)
-		columns =
-			bms_add_member(columns, place->within[i].number - FirstLowInvalidHeapAttributeNumber);
-	columns = bms_add_member(columns, place->unless - FirstLowInvalidHeapAttributeNumber);
-	while ((member = bms_next_member(columns, member)) >= 0)
-	{
-		AttrNumber number = member + FirstLowInvalidHeapAttributeNumber;
-		const FormData_pg_attribute *column =
-			number > 0 ? TupleDescAttr(RelationGetDescr(table), number - 1) : NULL;
-
-		if (column == NULL || column->attgenerated == '\0')
-			continue;
-		if (column->attgenerated != ATTRIBUTE_GENERATED_STORED)
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("guard \"%s\" cannot read column \"%s\", which is not stored",
-							rule->name, NameStr(column->attname)),
-					 errhint("Make it STORED, or name the columns that it is made of.")));
-		place->generated = lappend(place->generated,
-								   makeTargetEntry((Expr *) build_column_default(table, number),
-												   number, NULL, false));
-	}
-}
-
-/* Raises an error unless a column or the signature of the other table has the type of the guarded one. */
-static void
-check_type(const GuardPlace *place, const char *name, Oid type, Oid wanted)
-{
-	if (!IsBinaryCoercible(type, getBaseType(wanted)))
+	if (!IsBinaryCoercible(term->type, wanted))
 		refuse_option(OPTION_AGAINST,
-					  psprintf("\"%s\" of table \"%s\" is of type %s, not %s.", name,
-							   get_rel_name(place->table), format_type_be(type),
+					  psprintf("\"%s\" of table \"%s\" is of type %s, not %s.", text,
+							   get_rel_name(place->oid), format_type_be(term->type),
 							   format_type_be(wanted)),
 					  "Name a table whose columns have the types of the guarded one.");
 }
@@ -491,115 +505,103 @@ check_types(const GuardRule *rule, const GuardPlace *place)
 {
 	Relation guarded;
 
-	if (place->side != &rule->side[1])
+	if (place->table == rule->guarded)
 		return;
-	guarded = table_open(rule->side[0].table, AccessShareLock);
-	check_type(place, rule->signature, exprType((Node *) place->signature),
-			   exprType((Node *) guard_signature_of(rule, guarded)));
+	guarded = table_open(rule->guarded->oid, AccessShareLock);
+	check_type(place, rule->signature, &place->signature,
+			   expression_of(rule, OPTION_SIGNATURE, guarded, rule->signature));
 	for (int i = 0; i < rule->withins; i++)
-	{
-		const char *name = rule->within[i].name;
-		AttrNumber number = column_number(rule, OPTION_WITHIN, guarded, name);
-
-		check_type(place, name, place->within[i].type, get_atttype(rule->side[0].table, number));
-	}
+		check_type(place, rule->within[i].text, &place->within[i],
+				   expression_of(rule, OPTION_WITHIN, guarded, rule->within[i].text));
 	table_close(guarded, NoLock);
 }
 
-/* Finds columns, expressions, condition, whose names are those of safe schemas, and index. */
-static void
-find_all(const GuardRule *rule, GuardPlace *place, Relation table)
+/*
+ * Finds what a search needs to know of an open table; returns whether there is an index.  The names in
+ * expressions are those of safe schemas.
+ */
+bool
+guard_fill_place(const GuardRule *rule, GuardPlace *place, Relation table)
 {
+	const char *condition = rule->options.value[OPTION_CONDITION];
+	const GuardTable *last = llast(rule->tables);
+	bool is_last = place->oid == last->oid ||
+		(table->rd_rel->relispartition &&
+		 list_member_oid(get_partition_ancestors(place->oid), last->oid));
 	int settings = NewGUCNestLevel();
 
+	place->table =
+		is_last && place->oid != rule->guarded->oid ? llast(rule->tables) : rule->guarded;
 	set_locally("search_path", SAFE_SEARCH_PATH);
 	find_signature(rule, place, table);
-	if (rule->options.value[OPTION_CONDITION] != NULL)
-		place->condition = (List *) guard_parse(table, rule->options.value[OPTION_CONDITION], true);
+	if (condition != NULL)
+	{
+		place->predicate = (List *) guard_parse(table, OPTION_CONDITION, condition);
+		place->condition = term_of(rule, table, make_ands_explicit(place->predicate));
+	}
 	if (rule->group != NULL)
 	{
-		place->group = guard_column(RelationGetDescr(table),
-									column_number(rule, OPTION_GROUP_COLUMN, table, rule->group));
-		place->group_key =
-			guard_column(RelationGetDescr(table),
-						 column_number(rule, OPTION_GROUP_COLUMN, table, rule->side[0].name));
-		place->leads = (List *) guard_parse(table, guard_leader_condition(rule), true);
+		place->group = column_term(rule, OPTION_GROUP_COLUMN, table, rule->group);
+		place->group_key = column_term(rule, OPTION_GROUP_COLUMN, table, rule->guarded->name);
+		place->predicate = list_concat(place->predicate,
+									   (List *) guard_parse(table, OPTION_CONDITION,
+															guard_leader_condition(rule)));
 	}
+	if (rule->unless != NULL && get_attnum(place->oid, rule->unless) > 0 &&
+		get_atttype(place->oid, get_attnum(place->oid, rule->unless)) == BOOLOID)
+		place->unless = column_term(rule, OPTION_UNLESS, table, rule->unless);
 	find_withins(rule, place, table);
 	check_types(rule, place);
 	AtEOXact_GUC(false, settings);
-	if (rule->unless != NULL)
-		place->unless = get_attnum(RelationGetRelid(table), rule->unless);
-	if (place->unless > 0 && get_atttype(RelationGetRelid(table), place->unless) != BOOLOID)
-		place->unless = InvalidAttrNumber;
-	find_generated(rule, place, table);
 	find_index(rule, place, table);
+	return OidIsValid(place->index);
 }
 
-/* Returns whether a table has an index that a guard can ask. */
-bool
-guard_has_index(const GuardRule *rule, Relation table)
+/* Returns what a search would need to know of an open table, with the index if there is one. */
+const GuardPlace *
+guard_describe(const GuardRule *rule, Relation table)
 {
-	GuardPlace place = {.table = RelationGetRelid(table)};
+	GuardPlace *place = palloc0(sizeof(GuardPlace));
 
-	find_all(rule, &place, table);
-	return OidIsValid(place.index);
-}
-
-/* Finds what a search needs to know of an open table. */
-void
-guard_fill_place(GuardRule *rule, GuardPlace *place, Relation table)
-{
-	Oid oid = RelationGetRelid(table);
-	Oid other = rule->side[1].table;
-	bool is_other = OidIsValid(other) && oid != rule->side[0].table &&
-		(oid == other ||
-		 (table->rd_rel->relispartition && list_member_oid(get_partition_ancestors(oid), other)));
-
-	place->side = &rule->side[is_other];
-	find_all(rule, place, table);
-	if (OidIsValid(place->index))
-		return;
-	/* Each row that fails would leave something in the rule's memory. */
-	guard_forget();
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("table \"%s\" has no index that guard \"%s\" can ask",
-					RelationGetRelationName(table), rule->name),
-			 errdetail("Nobody can write rows to the table until it has one."),
-			 errhint("Use %s.", guard_index_statement(rule, place->side))));
+	place->oid = RelationGetRelid(table);
+	(void) guard_fill_place(rule, place, table);
+	return place;
 }
 
 /* Returns the statement that creates the index that a guard asks. */
 const char *
-guard_index_statement(const GuardRule *rule, const GuardSide *side)
+guard_index_statement(const GuardRule *rule, const GuardTable *of)
 {
-	Relation table = table_open(side->table, AccessShareLock);
-	bool bigint = exprType((Node *) guard_signature_of(rule, table)) == INT8OID;
+	const char *condition = rule->options.value[OPTION_CONDITION];
 	const char *key_class = psprintf(" %s.bigint_key_ops", extension_schema(rule));
+	Relation table = table_open(of->oid, AccessShareLock);
+	bool bigint =
+		exprType((Node *) expression_of(rule, OPTION_SIGNATURE, table, rule->signature)) == INT8OID;
 	StringInfoData text;
 
 	initStringInfo(&text);
-	appendStringInfo(&text, "CREATE INDEX ON %s USING neardup (", guard_qualified(side->table));
+	appendStringInfo(&text, "CREATE INDEX ON %s USING neardup (", guard_qualified(of->oid));
 	for (int i = 0; i < rule->withins; i++)
 	{
-		const char *name = rule->within[i].name;
-		Oid type = get_atttype(side->table, get_attnum(side->table, name));
+		const GuardWithin *within = &rule->within[i];
+		Oid type =
+			getBaseType(exprType((Node *) expression_of(rule, OPTION_WITHIN, table, within->text)));
 		Oid class = GetDefaultOpClass(type, get_index_am_oid("neardup", false));
 
 		/* Of two columns of type bigint, the class says which is the key. */
-		if (rule->within[i].span == NULL && OidIsValid(class) &&
+		if (within->span == NULL && OidIsValid(class) &&
 			is_default_equality(get_opclass_family(class), get_opclass_input_type(class), type))
-			appendStringInfo(&text, "%s%s, ", quote_identifier(name),
+			appendStringInfo(&text, within->column != NULL ? "%s%s, " : "(%s)%s, ",
+							 within->column != NULL ? quote_identifier(within->column) :
+													  within->text,
 							 bigint && type == INT8OID ? key_class : "");
 	}
-	appendStringInfo(&text, guard_is_expression(rule->signature) ? "(%s))" : "%s)",
+	appendStringInfo(&text, guard_column_name(rule->signature) == NULL ? "(%s))" : "%s)",
 					 rule->signature);
-	if (rule->options.value[OPTION_CONDITION] != NULL)
-		appendStringInfo(&text, " WHERE %s", rule->options.value[OPTION_CONDITION]);
+	if (condition != NULL)
+		appendStringInfo(&text, " WHERE %s", condition);
 	if (rule->group != NULL)
-		appendStringInfo(&text, "%s %s",
-						 rule->options.value[OPTION_CONDITION] != NULL ? " AND" : " WHERE",
+		appendStringInfo(&text, "%s %s", condition != NULL ? " AND" : " WHERE",
 						 guard_leader_condition(rule));
 	table_close(table, NoLock);
 	return text.data;

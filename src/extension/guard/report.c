@@ -1,7 +1,7 @@
 /*
  * report.c: what a guard says of a row, as far as the current user may read it.
  */
-#include "guard/guard.h"
+#include "guard/check.h"
 
 #include "access/genam.h"
 #include "access/htup_details.h"
@@ -38,20 +38,20 @@ record_of(TupleTableSlot *row, const AttrNumber *columns, int count)
 Datum
 guard_key_text(const GuardPlace *place, TupleTableSlot *row)
 {
-	const GuardSide *side = place->side;
-	AttrNumber *columns = palloc((side->keys + 1) * sizeof(AttrNumber));
+	const GuardTable *table = place->table;
+	AttrNumber *columns = palloc((table->keys + 1) * sizeof(AttrNumber));
 	Oid output;
 	bool is_varlena;
 	bool is_null;
 
-	for (int i = 0; i < side->keys; i++)
-		columns[i] = get_attnum(place->table, side->key[i]);
-	if (side->keys > 1)
+	for (int i = 0; i < table->keys; i++)
+		columns[i] = get_attnum(place->oid, table->key[i]);
+	if (table->keys > 1)
 		return CStringGetTextDatum(OidOutputFunctionCall(F_RECORD_OUT,
-														 record_of(row, columns, side->keys)));
-	if (side->keys == 0)
+														 record_of(row, columns, table->keys)));
+	if (table->keys == 0)
 		return CStringGetTextDatum(OidOutputFunctionCall(F_TIDOUT, PointerGetDatum(&row->tts_tid)));
-	getTypeOutputInfo(get_atttype(place->table, columns[0]), &output, &is_varlena);
+	getTypeOutputInfo(get_atttype(place->oid, columns[0]), &output, &is_varlena);
 	return CStringGetTextDatum(OidOutputFunctionCall(output,
 													 slot_getattr(row, columns[0], &is_null)));
 }
@@ -60,20 +60,19 @@ guard_key_text(const GuardPlace *place, TupleTableSlot *row)
 
 /* Returns whether rows of a table are hidden from the current user. */
 static bool
-is_hidden(const GuardSide *side)
+is_hidden(const GuardTable *table)
 {
-	return check_enable_rls(side->table, InvalidOid, true) == RLS_ENABLED;
+	return check_enable_rls(table->oid, InvalidOid, true) == RLS_ENABLED;
 }
 
 /* Returns a column of rows of a place, or InvalidAttrNumber if it is missing or may not be read. */
 static AttrNumber
 readable(const GuardPlace *place, const char *name)
 {
-	AttrNumber number = get_attnum(place->side->table, name);
+	AttrNumber number = get_attnum(place->table->oid, name);
 
-	return number > 0 && role_may_select(place->side->table, number) ?
-		get_attnum(place->table, name) :
-		InvalidAttrNumber;
+	return number > 0 && role_may_select(place->table->oid, number) ? get_attnum(place->oid, name) :
+																	  InvalidAttrNumber;
 }
 
 /* Returns whether the current user may read some columns of a place. */
@@ -86,7 +85,7 @@ may_read_all(const GuardPlace *place, const Bitmapset *columns)
 	{
 		AttrNumber column = member + FirstLowInvalidHeapAttributeNumber;
 
-		if (column <= 0 || readable(place, get_attname(place->table, column, false)) <= 0)
+		if (column <= 0 || readable(place, get_attname(place->oid, column, false)) <= 0)
 			return false;
 	}
 	return !bms_is_empty(columns);
@@ -101,7 +100,7 @@ may_read_signature(const GuardPlace *place)
 {
 	Bitmapset *columns = NULL;
 
-	pull_varattnos((Node *) place->signature, 1, &columns);
+	pull_varattnos((Node *) place->signature.expression, 1, &columns);
 	return may_read_all(place, columns) || may_read_all(place, place->sources);
 }
 
@@ -112,19 +111,19 @@ may_read_signature(const GuardPlace *place)
 static const char *
 key_text(const GuardPlace *place, TupleTableSlot *row)
 {
-	const GuardSide *side = place->side;
+	const GuardTable *table = place->table;
 	Datum values[INDEX_MAX_KEYS];
 	bool nulls[INDEX_MAX_KEYS];
 	Relation index;
 	const char *key;
 
-	if (side->keys == 0)
-		return is_hidden(side) || !role_may_select(side->table, InvalidAttrNumber) ?
+	if (table->keys == 0)
+		return is_hidden(table) || !role_may_select(table->oid, InvalidAttrNumber) ?
 			NULL :
 			psprintf("(ctid)=%s", TextDatumGetCString(guard_key_text(place, row)));
-	for (int i = 0; i < side->keys; i++)
-		values[i] = slot_getattr(row, get_attnum(place->table, side->key[i]), &nulls[i]);
-	index = index_open(side->key_index, AccessShareLock);
+	for (int i = 0; i < table->keys; i++)
+		values[i] = slot_getattr(row, get_attnum(place->oid, table->key[i]), &nulls[i]);
+	index = index_open(table->key_index, AccessShareLock);
 	key = BuildIndexValueDescription(index, values, nulls);
 	index_close(index, NoLock);
 	return key;
@@ -134,14 +133,14 @@ key_text(const GuardPlace *place, TupleTableSlot *row)
 static const char *
 row_json(const GuardRule *rule, const GuardPlace *place, TupleTableSlot *row)
 {
-	int keys = place->side->keys;
+	int keys = place->table->keys;
 	int most = keys + list_length(rule->show);
 	AttrNumber *columns = palloc((most + 1) * sizeof(AttrNumber));
 	int count = 0;
 
 	for (int i = 0; i < most; i++)
 	{
-		const char *name = i < keys ? place->side->key[i] : list_nth(rule->show, i - keys);
+		const char *name = i < keys ? place->table->key[i] : list_nth(rule->show, i - keys);
 		int known = 0;
 
 		columns[count] = readable(place, name);
@@ -156,23 +155,16 @@ row_json(const GuardRule *rule, const GuardPlace *place, TupleTableSlot *row)
 
 /* ---- Messages ----------------------------------------------------------------------------------- */
 
-/* Returns whether a similar row is refused. */
-static bool
-refuses(const GuardRule *rule)
-{
-	return rule->action == ACTION_REJECT || rule->action == ACTION_SKIP;
-}
-
 /* Returns the detail of a report, or NULL. */
 static const char *
 detail_of(const GuardCheck *check, const GuardHit *hit)
 {
 	const GuardRule *rule = check->rule;
 	const char *noun = rule->measure == MEASURE_RESEMBLANCE ? "similarity" : "containment";
-	bool hidden = is_hidden(&rule->side[0]) || is_hidden(hit->place->side);
+	bool hidden = is_hidden(rule->guarded) || is_hidden(hit->place->table);
 	bool tells = !hidden && may_read_signature(hit->place);
 	const char *table =
-		hit->place->side == &rule->side[0] ? NULL : get_rel_name(hit->place->side->table);
+		hit->place->table == rule->guarded ? NULL : get_rel_name(hit->place->table->oid);
 	const char *row[2];
 	StringInfoData text;
 
@@ -210,7 +202,7 @@ detail_of(const GuardCheck *check, const GuardHit *hit)
 						 tells ? psprintf("has %s %.3f", noun, hit->similarity) : "is similar",
 						 row[1], table != NULL ? psprintf(" of table \"%s\"", table) : "",
 						 hit->same_statement ? " of the same statement" : "");
-	if (refuses(rule))
+	if (rule->action->level == ERROR)
 		appendStringInfo(&text, "%sGuard \"%s\" refuses rows with %s %g or more.",
 						 text.len > 0 ? " " : "", rule->name, noun, rule->threshold);
 	return text.len > 0 ? text.data : NULL;
@@ -223,7 +215,7 @@ guard_report(const GuardCheck *check, const GuardHit *hit)
 	Relation table = check->data->tg_relation;
 	const char *detail = detail_of(check, hit);
 
-	ereport(refuses(check->rule) ? ERROR : NOTICE,
+	ereport(check->rule->action->level,
 			(errcode(ERRCODE_EXCLUSION_VIOLATION),
 			 errmsg("row of table \"%s\" is a near-duplicate", RelationGetRelationName(table)),
 			 detail != NULL ? errdetail("%s", detail) : 0,

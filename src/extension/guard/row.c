@@ -5,7 +5,8 @@
  * that are inserted at the same time, one at least sees the other.  To skip a row, it also looks
  * before the row is stored.
  */
-#include "guard/guard.h"
+#include "guard/group.h"
+#include "guard/statements.h"
 
 #include "access/relation.h"
 #include "access/table.h"
@@ -23,8 +24,9 @@ check_time(const GuardCheck *check)
 {
 	const TriggerData *data = check->data;
 	TriggerEvent event = data->tg_event;
-	GuardAction action = check->rule->action;
-	bool fits = TRIGGER_FIRED_AFTER(event) && !TRIGGER_FIRED_BY_DELETE(event);
+	const GuardAction *action = check->rule->action;
+	bool fits = TRIGGER_FIRED_AFTER(event) || (action->groups && !TRIGGER_FIRED_BY_DELETE(event)) ||
+		(action->looks_before && TRIGGER_FIRED_BY_INSERT(event));
 
 	if (data->tg_relation->rd_rel->relkind != RELKIND_RELATION)
 		ereport(ERROR,
@@ -32,11 +34,8 @@ check_time(const GuardCheck *check)
 				 errmsg("trigger \"%s\" cannot guard \"%s\"", data->tg_trigger->tgname,
 						RelationGetRelationName(data->tg_relation)),
 				 errdetail("It is not an ordinary table or a partition.")));
-	if (action == ACTION_SKIP)
-		fits |= TRIGGER_FIRED_BEFORE(event) && TRIGGER_FIRED_BY_INSERT(event);
-	if (action == ACTION_GROUP)
-		fits = TRIGGER_FIRED_AFTER(event) || !TRIGGER_FIRED_BY_DELETE(event);
-	if (!fits || !TRIGGER_FIRED_FOR_ROW(event))
+	if (!fits || (TRIGGER_FIRED_BY_DELETE(event) && !action->groups) ||
+		!TRIGGER_FIRED_FOR_ROW(event))
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("trigger \"%s\" must fire AFTER INSERT OR UPDATE, FOR EACH ROW",
@@ -59,14 +58,14 @@ is_unchanged(GuardCheck *check)
 		!TransactionIdIsCurrentTransactionId(DatumGetTransactionId(slot_getsysattr(old,
 																				   MinTransactionIdAttributeNumber,
 																				   &is_null))) &&
-		guard_compares_alike(check, old);
+		!guard_is_true(check, old, &check->place->unless) && guard_compares_alike(check, true, old);
 }
 
 /* Acts on a row that is stored and similar to another one. */
 static void
 act(GuardCheck *check, GuardHit *hit)
 {
-	if (check->rule->action == ACTION_LOG)
+	if (OidIsValid(check->rule->log))
 		guard_record(check, hit);
 	else
 		guard_report(check, hit);
@@ -201,12 +200,10 @@ guard_row(GuardCheck *check)
 	guard_check_search(check->rule);
 	check->place = guard_place(check->rule, data->tg_relation);
 	check->stored = TRIGGER_FIRED_AFTER(data->tg_event);
-	check->row = guard_as_stored(check,
-								 TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newslot :
-																		   data->tg_trigslot);
-	if (check->rule->action == ACTION_GROUP && check->stored)
+	check->row = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newslot : data->tg_trigslot;
+	if (check->rule->action->groups && check->stored)
 		guard_follow_row(check);
-	else if (check->rule->action == ACTION_GROUP)
+	else if (check->rule->action->groups)
 		result = guard_place_row(check);
 	else if (check->stored)
 		check_stored(check);
@@ -245,7 +242,7 @@ neardup_guard_row(PG_FUNCTION_ARGS)
 	check.trigger =
 		guard_trigger(data->tg_trigger->tgoid, data->tg_relation, fcinfo->flinfo->fn_oid);
 	check.rule = check.trigger->rule;
-	if (TRIGGER_FIRED_FOR_ROW(data->tg_event) || check.rule->action != ACTION_GROUP)
+	if (TRIGGER_FIRED_FOR_ROW(data->tg_event) || !check.rule->action->groups)
 		return PointerGetDatum(guard_row(&check));
 	guard_lock_table(check.rule);
 	return PointerGetDatum(NULL);

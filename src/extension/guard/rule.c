@@ -2,7 +2,7 @@
  * rule.c: guards as a session keeps them: made when a trigger first fires, and again after one of
  * their tables has changed.
  */
-#include "guard/guard.h"
+#include "guard/rule.h"
 
 #include "access/table.h"
 #include "catalog/objectaddress.h"
@@ -62,13 +62,6 @@ refresh_cache(void)
 	stale = false;
 }
 
-/* Has the next trigger make all rules anew. */
-void
-guard_forget(void)
-{
-	stale = true;
-}
-
 /* A MemoryContextCallbackFunction. */
 static void
 free_plan(void *plan)
@@ -101,33 +94,46 @@ watch(Oid relation)
 
 /* ---- Making a rule --------------------------------------------------------------- */
 
+/* Returns a column of the guarded table that an option names; raises an error if there is none. */
+static AttrNumber
+option_column(const GuardRule *rule, GuardOption option, const char *name, const char *hint)
+{
+	AttrNumber column = name == NULL ? InvalidAttrNumber : get_attnum(rule->guarded->oid, name);
+
+	if (column <= 0)
+		refuse_option(option,
+					  rule->options.value[option] == NULL ?
+						  NULL :
+						  psprintf("There is no column \"%s\".",
+								   name == NULL ? rule->options.value[option] : name),
+					  hint);
+	return column;
+}
+
 /* Finds the column of groups; raises an error unless it has the type of the keys, to the modifier. */
 static void
 find_group_column(GuardRule *rule)
 {
-	List *names = guard_names(&rule->options, OPTION_GROUP_COLUMN);
-	Oid table = rule->side[0].table;
-	AttrNumber column[2];
+	const char *value = rule->options.value[OPTION_GROUP_COLUMN];
+	const char *hint = "Name a column of the type of the primary key for action 'group'.";
+	const char *key = rule->guarded->name;
 	Oid type[2];
 	int32 modifier[2];
 	Oid collation[2];
 
-	rule->group = list_length(names) == 1 ? linitial(names) : "";
-	column[0] = get_attnum(table, rule->group);
-	column[1] = get_attnum(table, rule->side[0].name);
-	if (column[0] <= 0 || column[0] == column[1])
-		refuse_option(OPTION_GROUP_COLUMN,
-					  names == NIL ?
-						  NULL :
-						  psprintf("It is '%s'.", rule->options.value[OPTION_GROUP_COLUMN]),
-					  "Name a column of the type of the primary key for action 'group'.");
+	rule->group = value == NULL ? NULL : guard_column_name(value);
+	(void) option_column(rule, OPTION_GROUP_COLUMN, rule->group, hint);
+	if (strcmp(rule->group, key) == 0)
+		refuse_option(OPTION_GROUP_COLUMN, psprintf("It is '%s'.", value), hint);
 	for (int i = 0; i < 2; i++)
-		get_atttypetypmodcoll(table, column[i], &type[i], &modifier[i], &collation[i]);
+		get_atttypetypmodcoll(rule->guarded->oid,
+							  get_attnum(rule->guarded->oid, i == 0 ? rule->group : key), &type[i],
+							  &modifier[i], &collation[i]);
 	if (type[0] != type[1] || modifier[0] != modifier[1] || collation[0] != collation[1])
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" is of type %s, and column \"%s\" of type %s", rule->group,
-						format_type_with_typemod(type[0], modifier[0]), rule->side[0].name,
+						format_type_with_typemod(type[0], modifier[0]), key,
 						format_type_with_typemod(type[1], modifier[1])),
 				 errdetail("A row's group is the key of the row that leads the group."),
 				 errhint("Give both columns the same type and collation.")));
@@ -137,56 +143,71 @@ find_group_column(GuardRule *rule)
 static void
 find_unless(GuardRule *rule)
 {
-	const char *value = rule->options.value[OPTION_UNLESS];
-	Oid table = rule->side[0].table;
-	AttrNumber column = value == NULL ? 0 : guard_named_column(table, value);
+	const char *hint = "Name a boolean column of the guarded table.";
+	Oid type;
 
-	if (column > 0 && get_atttype(table, column) == BOOLOID)
-		rule->unless = get_attname(table, column, false);
-	else if (value != NULL)
+	rule->unless = guard_column_name(rule->options.value[OPTION_UNLESS]);
+	type = get_atttype(rule->guarded->oid, option_column(rule, OPTION_UNLESS, rule->unless, hint));
+	if (type != BOOLOID)
 		refuse_option(OPTION_UNLESS,
-					  column <= 0 ? psprintf("There is no column \"%s\".", value) :
-									psprintf("Column \"%s\" is of type %s.", value,
-											 format_type_be(get_atttype(table, column))),
-					  "Name a boolean column of the guarded table.");
+					  psprintf("Column \"%s\" is of type %s.", rule->unless, format_type_be(type)),
+					  hint);
+}
+
+/* Returns the table that an option names, and watches it; InvalidOid if the option is not given. */
+static Oid
+find_table(const GuardRule *rule, GuardOption option)
+{
+	const char *name = rule->options.value[option];
+	Oid table = name == NULL ?
+		InvalidOid :
+		guard_option_table(option, name, get_rel_namespace(rule->guarded->oid), rule->name);
+
+	watch(table);
+	return table;
+}
+
+/* Adds a table whose rows refuse others. */
+static GuardTable *
+add_table(GuardRule *rule, Oid oid)
+{
+	GuardTable *table = palloc0(sizeof(GuardTable));
+
+	table->oid = oid;
+	rule->tables = lappend(rule->tables, table);
+	guard_find_key(rule, table,
+				   rule->action->groups || rule->options.value[OPTION_VERDICTS] != NULL);
+	watch(oid);
+	return table;
 }
 
 /* Finds the tables and columns that the options name. */
 static void
-find_tables(GuardRule *rule)
+find_tables(GuardRule *rule, Oid guarded)
 {
-	const char *against = rule->options.value[OPTION_AGAINST];
-	const char *log = rule->options.value[OPTION_LOG_TABLE];
-	const char *verdicts = rule->options.value[OPTION_VERDICTS];
 	ListCell *cell;
+	Oid against;
 
-	if (rule->action == ACTION_GROUP && against != NULL)
+	rule->guarded = add_table(rule, guarded);
+	rule->verdicts = find_table(rule, OPTION_VERDICTS);
+	against = find_table(rule, OPTION_AGAINST);
+	if (OidIsValid(against) && rule->action->groups)
 		refuse_option(OPTION_AGAINST, NULL, "Groups consist of rows of one table.");
-	find_unless(rule);
-	if (verdicts != NULL)
-		rule->verdicts = guard_option_table(OPTION_VERDICTS, verdicts, rule);
-	if (against != NULL)
-		rule->side[1].table = guard_option_table(OPTION_AGAINST, against, rule);
-	for (int i = 0; i < 2 && OidIsValid(rule->side[i].table); i++)
-		guard_find_key(rule, &rule->side[i],
-					   rule->action == ACTION_GROUP || OidIsValid(rule->verdicts));
-	if (rule->action == ACTION_LOG && log == NULL)
+	if (OidIsValid(against))
+		(void) add_table(rule, against);
+	if (rule->action->needs == OPTION_LOG_TABLE)
+		rule->log = find_table(rule, OPTION_LOG_TABLE);
+	if (rule->action->needs == OPTION_LOG_TABLE && !OidIsValid(rule->log))
 		refuse_option(OPTION_LOG_TABLE, NULL,
 					  "Name a table with columns row_key and resembles for action 'log'.");
-	if (rule->action == ACTION_LOG)
-		rule->log = guard_option_table(OPTION_LOG_TABLE, log, rule);
-	if (rule->action == ACTION_GROUP)
+	if (rule->action->groups)
 		find_group_column(rule);
-	watch(rule->side[0].table);
-	watch(rule->side[1].table);
-	watch(rule->verdicts);
-	watch(rule->log);
+	if (rule->options.value[OPTION_UNLESS] != NULL)
+		find_unless(rule);
 	rule->show = guard_names(&rule->options, OPTION_SHOW);
 	foreach (cell, rule->show)
-		if (get_attnum(rule->side[0].table, lfirst(cell)) <= 0)
-			refuse_option(OPTION_SHOW,
-						  psprintf("There is no column \"%s\".", (char *) lfirst(cell)),
-						  "Pass names of columns, as in 'title' or 'title, link'.");
+		(void) option_column(rule, OPTION_SHOW, lfirst(cell),
+							 "Pass names of columns, as in 'title' or 'title, link'.");
 }
 
 /* Makes the rule of a guard, in the cache's context. */
@@ -207,9 +228,8 @@ make_rule(Oid root, Oid guarded, const char *name, const GuardOptions *options, 
 	rule->signature = rule->options.value[OPTION_SIGNATURE];
 	if (rule->signature == NULL)
 		refuse_option(OPTION_SIGNATURE, NULL, "Name a column of signatures.");
-	rule->side[0].table = guarded;
 	rule->within = guard_within(&rule->options, &rule->withins);
-	find_tables(rule);
+	find_tables(rule, guarded);
 	rule->place = new_table("neardup places", sizeof(GuardPlace), rule->context);
 	return rule;
 }
@@ -220,13 +240,23 @@ guard_place(GuardRule *rule, Relation table)
 {
 	Oid oid = RelationGetRelid(table);
 	GuardPlace *place = hash_search(rule->place, &oid, HASH_FIND, NULL);
-	GuardPlace made = {.table = oid};
+	GuardPlace made = {.oid = oid};
 	MemoryContext old_context;
 
 	if (place != NULL)
 		return place;
 	old_context = MemoryContextSwitchTo(rule->context);
-	guard_fill_place(rule, &made, table);
+	if (!guard_fill_place(rule, &made, table))
+	{
+		/* Each row that fails would leave something in the rule's memory. */
+		stale = true;
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("table \"%s\" has no index that guard \"%s\" can ask",
+						RelationGetRelationName(table), rule->name),
+				 errdetail("Nobody can write rows to the table until it has one."),
+				 errhint("Use %s.", guard_index_statement(rule, made.table))));
+	}
 	watch(oid);
 	MemoryContextSwitchTo(old_context);
 	place = hash_search(rule->place, &oid, HASH_ENTER, NULL);

@@ -10,7 +10,8 @@
  * before the scan comes to the old one.  So the scan takes a snapshot before it begins, and follows
  * each similar version that it sees and that has died since (src/README, Guards).
  */
-#include "guard/guard.h"
+#include "guard/group.h"
+#include "guard/statements.h"
 
 #include "access/genam.h"
 #include "access/htup_details.h"
@@ -175,7 +176,7 @@ is_own_row(const GuardScan *scan)
 														 NULL;
 
 	return own != NULL && ItemPointerEquals(&scan->row->tts_tid, &own->tts_tid) &&
-		scan->place->table == check->place->table;
+		scan->place->oid == check->place->oid;
 }
 
 /* Returns whether two times lie at most an interval apart. */
@@ -194,18 +195,18 @@ are_within_span(Interval *span, Oid type, Datum a, Datum b)
 static bool
 is_within(const GuardScan *scan)
 {
-	const GuardCheck *check = scan->check;
+	GuardCheck *check = scan->check;
 
 	for (int i = 0; i < check->rule->withins; i++)
 	{
-		const GuardColumn *column = &scan->place->within[i];
+		const GuardTerm *term = &scan->place->within[i];
 		Interval *span = check->rule->within[i].span;
-		NullableDatum value = guard_get(scan->row, column);
+		NullableDatum value = guard_get(scan->check, scan->row, term);
 
 		if (value.isnull ||
 			!(span != NULL ?
-				  are_within_span(span, column->type, value.value, check->values.within[i]) :
-				  guard_is_equal(column, value.value, check->values.within[i])))
+				  are_within_span(span, term->type, value.value, check->values.within[i]) :
+				  guard_is_equal(term, value.value, check->values.within[i])))
 			return false;
 	}
 	return true;
@@ -215,11 +216,12 @@ is_within(const GuardScan *scan)
 static bool
 search_may_join(const GuardScan *scan)
 {
-	const GuardColumn *group = &scan->place->group;
-	const GuardCheck *check = scan->check;
+	const GuardTerm *group = &scan->place->group;
+	GuardCheck *check = scan->check;
 
-	return guard_leads(scan->place, scan->row) && !guard_is_to_be_placed(check->rule, scan->row) &&
-		!guard_judges(group, &check->judged, guard_get(scan->row, group).value, false);
+	return guard_leads(check, scan->place, scan->row) &&
+		!guard_is_to_be_placed(check->rule, scan->row) &&
+		!guard_judges(group, &check->judged, guard_get(check, scan->row, group).value, false);
 }
 
 /* Returns the measure of a signature and the new one. */
@@ -252,16 +254,17 @@ search_is_similar(GuardScan *scan, GuardHit *hit)
 
 	if (is_own_row(scan) || (groups && !search_may_join(scan)) || !is_within(scan))
 		return false;
-	signature = guard_value(check, scan->place->signature, scan->row);
+	signature = guard_get(check, scan->row, &scan->place->signature);
 	if (signature.isnull ||
 		!DatumGetBool(FunctionCall2(&scan->in_ball, signature.value, scan->ball)) ||
 		(scan->before != (Datum) 0 &&
 		 DatumGetBool(FunctionCall2(&scan->in_ball, signature.value, scan->before))) ||
-		!guard_holds(check, scan->place->condition, scan->row) ||
-		(!groups && OidIsValid(check->rule->verdicts) &&
-		 guard_is_judged(check, scan->place, scan->row)))
+		(scan->place->condition.expression != NULL &&
+		 !guard_is_true(check, scan->row, &scan->place->condition)))
 		return false;
 	*hit = (GuardHit){.row = scan->row, .place = scan->place, .scan = scan};
+	if (!groups && OidIsValid(check->rule->verdicts) && guard_is_judged(check, hit))
+		return false;
 	hit->similarity = measure_signature(scan, signature.value);
 	hit->transaction =
 		TransactionIdIsValid(scan->snapshot.xmin) ? scan->snapshot.xmin : scan->snapshot.xmax;
@@ -449,7 +452,7 @@ typedef struct FoundRow
 static bool
 looks_later(const GuardCheck *check, const GuardHit *hit)
 {
-	if (hit->place->side != &check->rule->side[0])
+	if (hit->place->table != check->rule->guarded)
 		return false;
 	return check->unfinished == UNFINISHED_IGNORE ||
 		(TransactionIdIsValid(check->later) &&
@@ -470,7 +473,7 @@ look(GuardCheck *check, const GuardHit *hit, void *state)
 		(!TransactionIdIsValid(found->transaction) ||
 		 TransactionIdPrecedes(hit->transaction, found->transaction)))
 		*found = (FoundRow){false, hit->transaction, made ? snapshot->speculativeToken : 0,
-							hit->place->table, hit->row->tts_tid};
+							hit->place->oid, hit->row->tts_tid};
 	return found->stays ? STEP_OUT : STEP_ON;
 }
 
@@ -533,13 +536,15 @@ guard_command_of(TupleTableSlot *row)
 static bool
 has_less_key(const GuardHit *hit, const GuardHit *other)
 {
-	const GuardColumn *key = &hit->place->group_key;
+	const GuardTerm *key = &hit->place->group_key;
 	TypeCacheEntry *type = lookup_type_cache(key->type, TYPECACHE_CMP_PROC_FINFO);
+	GuardCheck *check = hit->scan->check;
 
 	return OidIsValid(type->cmp_proc_finfo.fn_oid) &&
 		DatumGetInt32(FunctionCall2Coll(&type->cmp_proc_finfo, key->collation,
-										guard_get(hit->row, key).value,
-										guard_get(other->row, &other->place->group_key).value)) < 0;
+										guard_get(check, hit->row, key).value,
+										guard_get(check, other->row, &other->place->group_key)
+											.value)) < 0;
 }
 
 /* Returns whether a hit is to be named rather than another one, which may be none. */
@@ -548,7 +553,7 @@ is_better(const GuardHit *hit, const GuardHit *other)
 {
 	if (other->row == NULL)
 		return true;
-	if (hit->place->group.number > 0)
+	if (hit->place->group.expression != NULL)
 		return hit->similarity > other->similarity ||
 			(hit->similarity == other->similarity && has_less_key(hit, other));
 	return hit->same_statement != other->same_statement ? other->same_statement :
@@ -564,7 +569,7 @@ static GuardStep
 next_step(const GuardHit *hit, const GuardHit *best)
 {
 	const GuardScan *scan = hit->scan;
-	GuardAction action = scan->check->rule->action;
+	const GuardAction *action = scan->check->rule->action;
 	double distance = scan->orders == 0 ? 0 :
 		scan->order.sk_strategy == STRATEGY_DISTANCE ?
 										  DatumGetFloat8(scan->scan->xs_orderbyvals[0]) :
@@ -572,11 +577,11 @@ next_step(const GuardHit *hit, const GuardHit *best)
 	bool settled;
 
 	if (scan->orders == 0)
-		settled = action != ACTION_GROUP && scan->rows >= UNORDERED_ROWS;
-	else if (action == ACTION_GROUP)
+		settled = !action->groups && scan->rows >= UNORDERED_ROWS;
+	else if (action->groups)
 		settled = distance > 1 - best->similarity;
 	else if (best->row == NULL || best->same_statement)
-		settled = scan->rows >= SAME_STATEMENT_ROWS && action != ACTION_REJECT;
+		settled = scan->rows >= SAME_STATEMENT_ROWS && (!action->promises || action->looks_before);
 	else
 		settled = distance >= 1 - best->similarity ||
 			(!hit->same_statement && !scan->scan->xs_recheckorderby);

@@ -2,15 +2,13 @@
  * statements.c: what a guard does in SQL, as the current user: it inserts into a log, and
  * reads verdicts.
  */
-#include "guard/guard.h"
+#include "guard/statements.h"
 
 #include "access/stratnum.h"
-#include "access/sysattr.h"
 #include "access/table.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "parser/parse_coerce.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -64,18 +62,11 @@ guard_comparison(const char *left, Oid type, bool less, const char *right)
 					get_opname(compare), right, cast);
 }
 
-/* Returns the condition that two expressions are equal. */
-const char *
-guard_equality(const char *left, Oid type, const char *right)
-{
-	return guard_comparison(left, type, false, right);
-}
-
-/* Returns the type of the column that names rows of a side. */
+/* Returns the type of the column that names rows of a table. */
 Oid
-guard_key_type(const GuardSide *side)
+guard_key_type(const GuardTable *table)
 {
-	return get_atttype(side->table, get_attnum(side->table, side->name));
+	return get_atttype(table->oid, get_attnum(table->oid, table->name));
 }
 
 /* ---- Running statements ----------------------------------------------------------------- */
@@ -90,27 +81,11 @@ guard_parameters(int most)
 
 /* Adds a value. */
 void
-guard_add_value(GuardParameters *list, Oid type, Datum value)
+guard_add_value(GuardParameters *list, Oid type, NullableDatum value)
 {
+	list->any_null |= value.isnull;
 	list->type[list->count] = type;
-	list->value[list->count++] = value;
-}
-
-/* Adds a column of a row of a place, or without a name the row's ctid; without a row, only its type. */
-void
-guard_add_column(GuardParameters *list, const GuardSide *side, const char *name,
-				 const GuardPlace *place, TupleTableSlot *row)
-{
-	bool is_null = false;
-	Datum value = (Datum) 0;
-
-	if (row != NULL)
-		value = name == NULL ? slot_getsysattr(row, SelfItemPointerAttributeNumber, &is_null) :
-							   slot_getattr(row, get_attnum(place->table, name), &is_null);
-	list->any_null |= is_null;
-	guard_add_value(list,
-					name == NULL ? TIDOID : get_atttype(side->table, get_attnum(side->table, name)),
-					value);
+	list->value[list->count++] = value.value;
 }
 
 /*
@@ -139,23 +114,20 @@ begin_settings(void)
 	return level;
 }
 
-/* Returns a plan of a rule, which is prepared if it is not yet.  SPI must be connected. */
+/* Prepares a statement, whose plan lives as long as a rule.  SPI must be connected. */
 SPIPlanPtr
-guard_plan(SPIPlanPtr *plan, GuardStatement statement, const GuardRule *rule, const GuardSide *side,
-		   const GuardParameters *list)
+guard_prepare(const GuardRule *rule, const char *text, const GuardParameters *list)
 {
-	if (*plan == NULL)
-	{
-		const char *text = statement(rule, side);
-		int settings = begin_settings();
+	int settings = begin_settings();
+	SPIPlanPtr plan;
 
-		*plan = SPI_prepare(text, list->count, list->type);
-		AtEOXact_GUC(true, settings);
-		if (*plan == NULL)
-			elog(ERROR, "SPI_prepare failed: %s for %s", SPI_result_code_string(SPI_result), text);
-		guard_keep_plan(rule, *plan);
-	}
-	return *plan;
+	set_locally("search_path", SAFE_SEARCH_PATH);
+	plan = SPI_prepare(text, list->count, list->type);
+	AtEOXact_GUC(true, settings);
+	if (plan == NULL)
+		elog(ERROR, "SPI_prepare failed: %s for %s", SPI_result_code_string(SPI_result), text);
+	guard_keep_plan(rule, plan);
+	return plan;
 }
 
 /*
@@ -187,12 +159,13 @@ guard_run(SPIPlanPtr plan, const GuardParameters *list, int expected, bool in_or
 
 /* ---- Rights ------------------------------------------------------------------------------- */
 
-/* The columns of a log that a guard fills, if they exist, and their values; keys are set apart. */
-static const char *const log_columns[][2] = {{"row_key", NULL},
-											 {"resembles", NULL},
-											 {"similarity", "$1"},
-											 {"noticed_by", "$2"},
-											 {"in_table", "$3"},
+/* The columns of a log that a guard fills, if they exist, with texts: the first two must. */
+static const char *const log_columns[][2] = {{"row_key", "$1"},
+											 {"resembles", "$2"},
+											 {"similarity", "$3"},
+											 {"noticed_by", "$4"},
+											 {"in_table",
+											  "$5::pg_catalog.oid::pg_catalog.regclass"},
 											 {"noticed_at", "pg_catalog.now()"}};
 
 /* Returns whether the current user may insert values into the columns of a log that a guard fills. */
@@ -230,7 +203,7 @@ guard_check_right(const GuardRule *rule, Oid table, AttrNumber column, AclMode r
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg("permission denied for table %s", get_rel_name(table)),
-			 errdetail("Guard \"%s\" uses the table of argument \"%s\" as the user who writes a row.",
+			 errdetail("Guard \"%s\" uses argument \"%s\" as the user who writes a row.",
 					   rule->name, guard_option_names[option]),
 			 errhint("Use GRANT %s ON %s TO %s.", privilege, guard_qualified(table),
 					 quote_identifier(GetUserNameFromId(GetUserId(), false)))));
@@ -250,7 +223,7 @@ refuse_search(const GuardRule *rule, Oid table, const char *makers)
 					   rule->name),
 			 makers != NULL ?
 				 errhint("Use REVOKE TRIGGER ON %s FROM %s, and drop the triggers that are not yours.",
-						 guard_qualified(rule->side[0].table), makers) :
+						 guard_qualified(rule->guarded->oid), makers) :
 				 hidden ? errhint("Give both tables one owner.") :
 						  errhint("Use GRANT SELECT ON %s TO %s, or give both tables one owner.",
 								  guard_qualified(table),
@@ -266,9 +239,11 @@ refuse_search(const GuardRule *rule, Oid table, const char *makers)
 void
 guard_check_search(const GuardRule *rule)
 {
-	for (int i = 0; i < 2 && OidIsValid(rule->side[i].table); i++)
+	ListCell *cell;
+
+	foreach (cell, rule->tables)
 	{
-		Oid table = rule->side[i].table;
+		Oid table = ((const GuardTable *) lfirst(cell))->oid;
 		Relation guarded;
 		Relation searched;
 		const char *makers;
@@ -276,7 +251,7 @@ guard_check_search(const GuardRule *rule)
 
 		if (role_may_read(table, InvalidAttrNumber))
 			continue;
-		guarded = table_open(rule->side[0].table, AccessShareLock);
+		guarded = table_open(rule->guarded->oid, AccessShareLock);
 		searched = table_open(table, AccessShareLock);
 		one_owner = guarded->rd_rel->relowner == searched->rd_rel->relowner;
 		makers = one_owner ? others_who_make_triggers(guarded) : NULL;
@@ -290,13 +265,13 @@ guard_check_search(const GuardRule *rule)
 /* ---- Verdicts ------------------------------------------------------------------------------ */
 
 /*
- * Returns the condition that a value of a type, as verdicts have it, is a key of a side, by the
+ * Returns the condition that a value of a type, as verdicts have it, is a key of a table, by the
  * equality of the key's type and collation.  A type that the same operator family compares with it, as
  * bigint with integer, is compared so; any other is read from its text, and what is no value of the
  * key's type names no row.
  */
 const char *
-guard_names_key(const GuardRule *rule, const char *value, Oid type, const GuardSide *side,
+guard_names_key(const GuardRule *rule, const char *value, Oid type, const GuardTable *table,
 				const char *key)
 {
 	Oid key_type;
@@ -304,7 +279,7 @@ guard_names_key(const GuardRule *rule, const char *value, Oid type, const GuardS
 	Oid collation;
 	Oid across;
 
-	get_atttypetypmodcoll(side->table, get_attnum(side->table, side->name), &key_type, &modifier,
+	get_atttypetypmodcoll(table->oid, get_attnum(table->oid, table->name), &key_type, &modifier,
 						  &collation);
 	key_type = getBaseType(key_type);
 	type = getBaseType(type);
@@ -320,7 +295,7 @@ guard_names_key(const GuardRule *rule, const char *value, Oid type, const GuardS
 						 value, type_name(key_type));
 	if (OidIsValid(collation))
 		value = psprintf("(%s COLLATE %s)", value, generate_collation_name(collation));
-	return guard_equality(value, key_type, key);
+	return guard_comparison(value, key_type, false, key);
 }
 
 /* Returns the type of a column of the table of verdicts, which has a, b and same. */
@@ -328,7 +303,7 @@ static Oid
 verdict_type(const GuardRule *rule, const char *column)
 {
 	Oid table = rule->verdicts;
-	const char *type = format_type_be(guard_key_type(&rule->side[0]));
+	const char *type = format_type_be(guard_key_type(rule->guarded));
 
 	if (get_attnum(table, "a") <= 0 || get_attnum(table, "b") <= 0 ||
 		get_attnum(table, "same") <= 0)
@@ -355,101 +330,65 @@ guard_judged_type(const GuardRule *rule)
 const char *
 guard_verdicts(const GuardRule *rule)
 {
-	const GuardSide *side = &rule->side[0];
+	const GuardTable *guarded = rule->guarded;
 	const char *cast = type_name(guard_judged_type(rule));
 	const char *table = guard_qualified(rule->verdicts);
 
 	return psprintf("(SELECT v.b::%s AS k, v.same FROM %s AS v WHERE %s UNION ALL SELECT v.a::%s, v.same FROM %s AS v WHERE %s)",
-					cast, table, guard_names_key(rule, "v.a", verdict_type(rule, "a"), side, "$1"),
-					cast, table, guard_names_key(rule, "v.b", verdict_type(rule, "b"), side, "$1"));
+					cast, table,
+					guard_names_key(rule, "v.a", verdict_type(rule, "a"), guarded, "$1"), cast,
+					table, guard_names_key(rule, "v.b", verdict_type(rule, "b"), guarded, "$1"));
 }
 
-/* A GuardStatement: looks for a verdict that a new row and a row of a side are different. */
-static const char *
-judged(const GuardRule *rule, const GuardSide *side)
-{
-	return psprintf("SELECT FROM %s AS j WHERE NOT j.same AND %s LIMIT 1", guard_verdicts(rule),
-					guard_names_key(rule, "j.k", guard_judged_type(rule), side, "$2"));
-}
-
-/* Returns the parameters of judged(): the names of both rows. */
-static GuardParameters
-names_of(const GuardRule *rule, const GuardSide *side, const GuardCheck *check,
-		 const GuardPlace *place, TupleTableSlot *other)
+/* Prepares the search for a verdict that a new row $1 and a row $2 of a table are different. */
+static void
+prepare_judged(const GuardRule *rule, GuardTable *table)
 {
 	GuardParameters list = guard_parameters(2);
 
-	guard_add_column(&list, &rule->side[0], rule->side[0].name, other == NULL ? NULL : check->place,
-					 other == NULL ? NULL : check->row);
-	guard_add_column(&list, side, side->name, place, other);
-	return list;
+	guard_add_value(&list, guard_key_type(rule->guarded), (NullableDatum){0});
+	guard_add_value(&list, guard_key_type(table), (NullableDatum){0});
+	table->judged =
+		guard_prepare(rule,
+					  psprintf("SELECT FROM %s AS j WHERE NOT j.same AND %s LIMIT 1",
+							   guard_verdicts(rule),
+							   guard_names_key(rule, "j.k", guard_judged_type(rule), table, "$2")),
+					  &list);
 }
 
-/* Returns whether people have judged that another row and the new one are different. */
+/* Returns whether people have judged that a row that is found and the new one are different. */
 bool
-guard_is_judged(GuardCheck *check, const GuardPlace *place, TupleTableSlot *other)
+guard_is_judged(GuardCheck *check, const GuardHit *hit)
 {
 	GuardRule *rule = check->rule;
-	GuardSide *side = place->side;
-	GuardParameters list = names_of(rule, side, check, place, other);
-	bool found;
+	GuardTable *table = hit->place->table;
+	GuardParameters list = guard_parameters(2);
+	NullableDatum key;
+	bool found = false;
 
 	guard_check_right(rule, rule->verdicts, InvalidAttrNumber, ACL_SELECT, OPTION_VERDICTS);
+	key.value =
+		slot_getattr(check->row, get_attnum(check->place->oid, rule->guarded->name), &key.isnull);
+	guard_add_value(&list, InvalidOid, key);
+	key.value = slot_getattr(hit->row, get_attnum(hit->place->oid, table->name), &key.isnull);
+	guard_add_value(&list, InvalidOid, key);
 	if (list.any_null)
 		return false;
 	SPI_connect();
-	found = guard_run(guard_plan(&side->judged, judged, rule, side, &list), &list, SPI_OK_SELECT,
-					  false);
+	if (table->judged == NULL)
+		prepare_judged(rule, table);
+	found = guard_run(table->judged, &list, SPI_OK_SELECT, false);
 	SPI_finish();
 	return found;
 }
 
 /* ---- The log --------------------------------------------------------------------------------- */
 
-/* Returns the parameters of an insert into the log; without a row, only their types. */
-static GuardParameters
-statements_record_of(const GuardRule *rule, const GuardSide *side, const GuardCheck *check,
-					 const GuardHit *hit)
+/* Prepares the insert of a pair of rows into the log. */
+static void
+prepare_record(GuardRule *rule)
 {
-	const GuardSide *sides[2] = {&rule->side[0], side};
-	const GuardPlace *place[2] = {check == NULL ? NULL : check->place,
-								  check == NULL ? NULL : hit->place};
-	TupleTableSlot *row[2] = {check == NULL ? NULL : check->row, check == NULL ? NULL : hit->row};
-	GuardParameters list = guard_parameters(5 + sides[0]->keys + side->keys);
-
-	guard_add_value(&list, FLOAT8OID, check == NULL ? 0 : Float8GetDatum(hit->similarity));
-	/* The role that logged in: the current user may have become another since the row was inserted. */
-	guard_add_value(&list, TEXTOID,
-					CStringGetTextDatum(GetUserNameFromId(GetSessionUserId(), false)));
-	guard_add_value(&list, REGCLASSOID,
-					ObjectIdGetDatum(check == NULL ? InvalidOid : check->place->table));
-	for (int i = 0; i < 2; i++)
-		for (int k = 0; k < Max(sides[i]->keys, 1); k++)
-			guard_add_column(&list, sides[i], sides[i]->keys == 0 ? NULL : sides[i]->key[k],
-							 place[i], row[i]);
-	return list;
-}
-
-/* Returns an expression for a key: its parameter, or a row of its parameters as text. */
-static const char *
-key_expression(int keys, int first)
-{
-	StringInfoData list;
-
-	if (keys <= 1)
-		return psprintf("$%d", first);
-	initStringInfo(&list);
-	for (int i = 0; i < keys; i++)
-		appendStringInfo(&list, "%s$%d", i > 0 ? ", " : "", first + i);
-	return psprintf("ROW(%s)::pg_catalog.text", list.data);
-}
-
-/* A GuardStatement: inserts a pair of rows into the log. */
-static const char *
-record(const GuardRule *rule, const GuardSide *side)
-{
-	const char *key[2] = {key_expression(rule->side[0].keys, 4),
-						  key_expression(side->keys, 4 + Max(rule->side[0].keys, 1))};
+	GuardParameters list = guard_parameters(5);
 	StringInfoData names;
 	StringInfoData values;
 
@@ -459,14 +398,15 @@ record(const GuardRule *rule, const GuardSide *side)
 	{
 		AttrNumber column = get_attnum(rule->log, log_columns[i][0]);
 
+		if (i < 5)
+			guard_add_value(&list, TEXTOID, (NullableDatum){0});
 		if (column > 0)
 		{
 			appendStringInfo(&names, "%s%s", i > 0 ? ", " : "", log_columns[i][0]);
-			appendStringInfo(&values, "%sCAST(%s AS %s)", i > 0 ? ", " : "",
-							 i < lengthof(key) ? key[i] : log_columns[i][1],
+			appendStringInfo(&values, "%sCAST(%s AS %s)", i > 0 ? ", " : "", log_columns[i][1],
 							 type_name(get_atttype(rule->log, column)));
 		}
-		else if (i < lengthof(key))
+		else if (i < 2)
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_COLUMN),
 					 errmsg("table \"%s\" has no column \"row_key\" or no column \"resembles\"",
@@ -476,43 +416,43 @@ record(const GuardRule *rule, const GuardSide *side)
 							   rule->name),
 					 errhint("Add the columns, or name another table.")));
 	}
-	return psprintf("INSERT INTO %s (%s) VALUES (%s) ON CONFLICT DO NOTHING",
-					guard_qualified(rule->log), names.data, values.data);
+	rule->record = guard_prepare(rule,
+								 psprintf("INSERT INTO %s (%s) VALUES (%s) ON CONFLICT DO NOTHING",
+										  guard_qualified(rule->log), names.data, values.data),
+								 &list);
 }
 
 /* Prepares the statements of a rule, to find mistakes.  SPI must be connected. */
 void
 guard_check_statements(GuardRule *rule)
 {
-	for (int i = 0; i < 2 && OidIsValid(rule->side[i].table); i++)
-	{
-		GuardSide *side = &rule->side[i];
-		GuardParameters list;
+	ListCell *cell;
 
+	foreach (cell, rule->tables)
 		if (OidIsValid(rule->verdicts))
-		{
-			list = names_of(rule, side, NULL, NULL, NULL);
-			(void) guard_plan(&side->judged, judged, rule, side, &list);
-		}
-		if (OidIsValid(rule->log))
-		{
-			list = statements_record_of(rule, side, NULL, NULL);
-			(void) guard_plan(&side->record, record, rule, side, &list);
-		}
-	}
+			prepare_judged(rule, lfirst(cell));
+	if (OidIsValid(rule->log))
+		prepare_record(rule);
 }
 
-/* Writes a pair to the log. */
+/* Writes a pair to the log, with texts that do not depend on settings. */
 void
-guard_record(GuardCheck *check, const GuardHit *hit)
+guard_record(const GuardCheck *check, const GuardHit *hit)
 {
 	GuardRule *rule = check->rule;
-	GuardSide *side = hit->place->side;
-	GuardParameters list = statements_record_of(rule, side, check, hit);
+	/* The role that logged in: the current user may have become another since the row was inserted. */
+	const char *user = GetUserNameFromId(GetSessionUserId(), false);
+	int settings = begin_settings();
+	Datum value[] = {guard_key_text(check->place, check->row), guard_key_text(hit->place, hit->row),
+					 CStringGetTextDatum(psprintf("%.17g", hit->similarity)),
+					 CStringGetTextDatum(user),
+					 CStringGetTextDatum(psprintf("%u", check->place->oid))};
 
+	AtEOXact_GUC(true, settings);
 	guard_check_right(rule, rule->log, InvalidAttrNumber, ACL_INSERT, OPTION_LOG_TABLE);
 	SPI_connect();
-	(void) guard_run(guard_plan(&side->record, record, rule, side, &list), &list, SPI_OK_INSERT,
-					 false);
+	if (rule->record == NULL)
+		prepare_record(rule);
+	(void) guard_run(rule->record, &(GuardParameters){.value = value}, SPI_OK_INSERT, false);
 	SPI_finish();
 }

@@ -3,7 +3,7 @@
  *
  * It looks at each row as the guard would, by the same search, but all in one snapshot.
  */
-#include "guard/guard.h"
+#include "guard/group.h"
 
 #include "access/relation.h"
 #include "access/table.h"
@@ -65,11 +65,11 @@ static bool
 lists_pair(const GuardCheck *check, const GuardHit *hit)
 {
 	Measure measure = check->rule->measure;
-	bool first = hit->place->table != check->place->table ?
-		check->place->table < hit->place->table :
+	bool first = hit->place->oid != check->place->oid ?
+		check->place->oid < hit->place->oid :
 		ItemPointerCompare(&check->row->tts_tid, &hit->row->tts_tid) < 0;
 
-	return hit->place->side != check->place->side ||
+	return hit->place->table != check->place->table ||
 		first != (measure == MEASURE_CONTAINED || measure == MEASURE_CONTAINS);
 }
 
@@ -77,7 +77,7 @@ lists_pair(const GuardCheck *check, const GuardHit *hit)
 static GuardStep
 list_pair(GuardCheck *check, const GuardHit *hit, void *state)
 {
-	if (lists_pair(check, hit) && !guard_is_true(hit->row, hit->place->unless))
+	if (lists_pair(check, hit) && !guard_is_true(check, hit->row, &hit->place->unless))
 		add(state, "similar rows", hit);
 	return STEP_ON;
 }
@@ -102,16 +102,16 @@ look_at_leader(GuardCheck *check, const GuardHit *hit, void *state)
 	const GuardPlace *place = check->place;
 	Measure measure = check->rule->measure;
 	Lister *lister = state;
-	NullableDatum group = guard_get(check->row, &place->group);
-	Datum other = guard_get(hit->row, &hit->place->group_key).value;
+	NullableDatum group = guard_get(check, check->row, &place->group);
+	Datum other = guard_get(check, hit->row, &hit->place->group_key).value;
 
-	if (!guard_leads(place, check->row))
+	if (!guard_leads(check, place, check->row))
 		lister->near_leader |= !group.isnull && guard_is_same(&place->group, group.value, other);
 	/* Of a measure in one direction, the later row may rightly lead. */
 	else if (measure != MEASURE_CONTAINED && measure != MEASURE_CONTAINS &&
-			 lists_pair(check, hit) && !guard_is_true(hit->row, hit->place->unless) &&
+			 lists_pair(check, hit) && !guard_is_true(check, hit->row, &hit->place->unless) &&
 			 !violation_is_judged(check, false, other,
-								  guard_get(check->row, &place->group_key).value))
+								  guard_get(check, check->row, &place->group_key).value))
 		add(lister, "similar leaders", hit);
 	return STEP_ON;
 }
@@ -121,9 +121,9 @@ static void
 look_at_grouped(Lister *lister, bool compared)
 {
 	GuardCheck *check = &lister->check;
-	bool leads = guard_leads(check->place, check->row);
-	NullableDatum group = guard_get(check->row, &check->place->group);
-	Datum key = guard_get(check->row, &check->place->group_key).value;
+	bool leads = guard_leads(check, check->place, check->row);
+	NullableDatum group = guard_get(check, check->row, &check->place->group);
+	Datum key = guard_get(check, check->row, &check->place->group_key).value;
 
 	lister->near_leader = false;
 	if (compared && leads && OidIsValid(check->rule->verdicts))
@@ -171,7 +171,7 @@ look_at_table(Lister *lister, Oid oid)
 							  .snapshot = GetActiveSnapshot()};
 		check->place = guard_place(check->rule, table);
 		compared = guard_begin_search(check);
-		if (check->rule->action == ACTION_GROUP)
+		if (check->rule->action->groups)
 			look_at_grouped(lister, compared);
 		else if (compared)
 			guard_visit(check, false, list_pair, lister);
@@ -193,22 +193,25 @@ look_at_guard(Lister *lister, GuardTrigger *trigger)
 	GuardRule *rule = trigger->rule;
 	ListCell *cell;
 
-	/* These let in all rows that they find similar. */
-	if (rule->action == ACTION_WARN || rule->action == ACTION_LOG)
+	if (!rule->action->promises)
 		return;
-	for (int i = 0; i < 2 && OidIsValid(rule->side[i].table); i++)
-		if (!role_may_read(rule->side[i].table, InvalidAttrNumber))
+	foreach (cell, rule->tables)
+	{
+		Oid table = ((const GuardTable *) lfirst(cell))->oid;
+
+		if (!role_may_read(table, InvalidAttrNumber))
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("permission denied for table %s", get_rel_name(rule->side[i].table)),
+					 errmsg("permission denied for table %s", get_rel_name(table)),
 					 errdetail("neardup_guard_violations() reads all its rows.")));
+	}
 	if (OidIsValid(rule->verdicts))
 		require_trust(rule->verdicts, false);
 	lister->check.rule = rule;
 	foreach (cell, trigger->tables)
 	{
 		Relation table = table_open(lfirst_oid(cell), AccessShareLock);
-		bool is_guarded = guard_place(rule, table)->side == &rule->side[0];
+		bool is_guarded = guard_place(rule, table)->table == rule->guarded;
 
 		table_close(table, NoLock);
 		if (is_guarded)

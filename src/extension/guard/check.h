@@ -1,0 +1,114 @@
+/*
+ * check.h: the check of a row: what it is compared by, the search for similar rows, and reports.
+ *
+ * A guard works as an exclusion constraint does: it asks an index, with a dirty snapshot, after
+ * the row has its own entry there.  It waits only for the transaction of a similar row that is
+ * in progress.  It runs no SQL to search, and all that it does it does as the current user.
+ */
+#ifndef NEARDUP_GUARD_CHECK_H
+#define NEARDUP_GUARD_CHECK_H
+
+#include "guard/rule.h"
+
+#include "executor/tuptable.h"
+
+/* ---- Checks -------------------------------------------------------------------- */
+
+typedef struct GuardScan GuardScan;
+
+/* A row that is similar to the new one. */
+typedef struct GuardHit
+{
+	TupleTableSlot *row; /* NULL: there is none */
+	const GuardPlace *place;
+	double similarity;
+	TransactionId transaction; /* the transaction in progress that made or deletes the row, or 0 */
+	bool same_statement;
+	const GuardScan *scan; /* the scan that has found the row */
+} GuardHit;
+
+/* What a search does about similar rows of transactions in progress, if no other is similar. */
+typedef enum Unfinished
+{
+	UNFINISHED_WAIT,
+	UNFINISHED_TELL,
+	UNFINISHED_IGNORE /* these transactions look later, and will see the new row */
+} Unfinished;
+
+/* What a search says. */
+typedef enum GuardAnswer
+{
+	ANSWER_NONE, /* no row is similar */
+	ANSWER_SIMILAR,
+	ANSWER_UNSURE /* it depends on a transaction in progress */
+} GuardAnswer;
+
+/* What a row is compared by. */
+typedef struct GuardValues
+{
+	Datum signature;
+	Datum *within; /* values of the terms of the option within */
+} GuardValues;
+
+/* Groups of rows that are judged with one row. */
+typedef struct GuardJudged
+{
+	int count;
+	Datum *group; /* ascending */
+	bool *same;   /* a row of the group is judged the same; else different */
+} GuardJudged;
+
+/* The check of a row. */
+typedef struct GuardCheck
+{
+	GuardTrigger *trigger;
+	GuardRule *rule;
+	GuardPlace *place; /* the place of the row's own table */
+	TriggerData *data;
+	TupleTableSlot *row;
+	bool stored;       /* the row is stored, not about to be */
+	Snapshot snapshot; /* what is searched; NULL: all that is committed or in progress */
+	Unfinished unfinished;
+	TransactionId later; /* transactions from here on began after the row was stored; 0: unknown */
+	GuardValues values;  /* the values of the row */
+	EState *state;       /* the state for expressions; NULL until one is needed */
+	List *prepared;      /* expressions */
+	GuardJudged judged;
+} GuardCheck;
+
+/* ---- Values of rows (compared_values.c) ------------------------------------------------ */
+
+extern bool guard_is_same(const GuardTerm *term, Datum a, Datum b);
+extern bool guard_is_equal(const GuardTerm *term, Datum a, Datum b);
+extern Datum guard_copy(const GuardTerm *term, Datum value);
+extern NullableDatum guard_get(GuardCheck *check, TupleTableSlot *row, const GuardTerm *term);
+extern bool guard_is_true(GuardCheck *check, TupleTableSlot *row, const GuardTerm *term);
+extern bool guard_is_kept(GuardCheck *check, TupleTableSlot *old, TupleTableSlot *new,
+						  const GuardTerm *term);
+extern bool guard_read_values(GuardCheck *check);
+extern bool guard_begin_search(GuardCheck *check);
+extern bool guard_compares_alike(GuardCheck *check, bool found, TupleTableSlot *old);
+
+/* ---- Searching (search.c) ------------------------------------------------------ */
+
+/* What a visitor of similar rows decides. */
+typedef enum GuardStep
+{
+	STEP_ON,
+	STEP_OVER, /* the rest of the scan */
+	STEP_OUT   /* the search ends */
+} GuardStep;
+
+typedef GuardStep (*GuardVisitor)(GuardCheck *check, const GuardHit *hit, void *state);
+
+extern void guard_visit(GuardCheck *check, bool ordered, GuardVisitor visit, void *state);
+extern GuardAnswer guard_search(GuardCheck *check);
+extern CommandId guard_command_of(TupleTableSlot *row);
+extern bool guard_finds_nearest(GuardCheck *check, GuardHit *hit);
+
+/* ---- Messages (report.c) ----------------------------------------------------------- */
+
+extern Datum guard_key_text(const GuardPlace *place, TupleTableSlot *row);
+extern void guard_report(const GuardCheck *check, const GuardHit *hit);
+
+#endif

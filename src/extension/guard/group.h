@@ -1,0 +1,30 @@
+/*
+ * group.h: guards that group rows.
+ */
+#ifndef NEARDUP_GUARD_GROUP_H
+#define NEARDUP_GUARD_GROUP_H
+
+#include "guard/statements.h"
+
+/* ---- Placing rows (group.c) ------------------------------------------------------------ */
+
+extern bool guard_leads(GuardCheck *check, const GuardPlace *place, TupleTableSlot *row);
+extern bool guard_is_to_be_placed(const GuardRule *rule, TupleTableSlot *row);
+extern HeapTuple guard_place_row(GuardCheck *check);
+extern void guard_place_again(GuardRule *rule, SPIPlanPtr plan, const GuardParameters *list,
+							  const Datum *group);
+extern void guard_follow_row(GuardCheck *check);
+extern void guard_lock_table(const GuardRule *rule);
+
+/* ---- Statements that keep groups (group_statements.c) ---------------------------------- */
+
+extern const char *guard_leader_condition(const GuardRule *rule);
+extern GuardJudged guard_find_judged(GuardCheck *check, Datum key, Datum gone, bool all);
+extern bool guard_judges(const GuardTerm *group, const GuardJudged *judged, Datum value, bool same);
+extern bool guard_has_leader(GuardCheck *check, Datum group);
+extern void guard_hand_on(GuardCheck *check, Datum key, CommandId since);
+extern void guard_fill_groups(GuardRule *rule, bool all);
+extern bool guard_has_member_index(const GuardRule *rule);
+extern const char *guard_member_index_statement(const GuardRule *rule);
+
+#endif

@@ -1,0 +1,104 @@
+/*
+ * rule.h: guards as a session keeps them, until one of their tables changes.
+ */
+#ifndef NEARDUP_GUARD_RULE_H
+#define NEARDUP_GUARD_RULE_H
+
+#include "guard/options.h"
+
+#include "executor/spi.h"
+#include "nodes/bitmapset.h"
+
+/* A table whose rows refuse others: the guarded table, or the one of the option against. */
+typedef struct GuardTable
+{
+	Oid oid;
+	int keys; /* columns of its primary key */
+	const char **key;
+	Oid key_index;
+	const char *name;  /* the column by which verdicts and groups name rows, or NULL */
+	SPIPlanPtr judged; /* looks for a verdict on a new row and a row of this table; or NULL */
+} GuardTable;
+
+/* What rows are compared by: a column, or an expression. */
+typedef struct GuardTerm
+{
+	Expr *expression; /* over a stored row, as an index has it; NULL: there is no such term */
+	Expr *early;      /* the same over a row whose generated columns are not made yet */
+	Oid type;         /* the type below a domain */
+	Oid collation;
+	int16 length;
+	bool by_value;
+} GuardTerm;
+
+/* What a search needs to know of an ordinary table or partition. */
+typedef struct GuardPlace
+{
+	Oid oid;           /* the key of a hash table */
+	GuardTable *table; /* the table, or what it is a partition of */
+	Oid index;
+	GuardTerm signature;
+	GuardTerm *within;   /* the terms of the option within */
+	int *key;            /* the index's column for each of `within`; 0: none */
+	GuardTerm condition; /* whether a row is compared */
+	GuardTerm unless;    /* whether a row is let in */
+	List *predicate;     /* the condition with implicit AND; of groups, on a row that leads, too */
+	Bitmapset *sources;  /* columns that the signature is made of, from FirstLowInvalid... on */
+	GuardTerm group_key; /* names rows that a guard groups */
+	GuardTerm group;     /* the key of the row that leads the row's group */
+} GuardPlace;
+
+/* A guard. */
+typedef struct GuardRule
+{
+	Oid trigger; /* the trigger on the guarded table */
+	MemoryContext context;
+	const char *name;
+	Oid function; /* neardup_guard_row() */
+	Oid ball;     /* the type */
+	GuardOptions options;
+	const GuardAction *action;
+	Measure measure;
+	double threshold;
+	const char *signature; /* a column, or an expression */
+	int withins;
+	GuardWithin *within;
+	const char *unless; /* a boolean column, or NULL */
+	Oid verdicts;       /* a table, or InvalidOid */
+	Oid log;            /* a table, or InvalidOid */
+	const char *group;  /* the column of groups, or NULL */
+	List *show;         /* names of columns */
+	List *tables;       /* GuardTable: the guarded one, and the one of the option against */
+	GuardTable *guarded;
+	HTAB *place;
+	SPIPlanPtr record;  /* inserts a pair into the log; NULL: not yet prepared */
+	SPIPlanPtr hand_on; /* places the members of a group again; or NULL */
+	SPIPlanPtr bound;   /* finds the groups of rows that are judged; or NULL */
+} GuardRule;
+
+/* A trigger that fires for the rows of a table: the guard's, or a partition's copy of it. */
+typedef struct GuardTrigger
+{
+	Oid trigger; /* the key of a hash table */
+	GuardRule *rule;
+	List *tables;     /* OIDs of the tables that are searched for a row of the trigger's table */
+	bool looks_again; /* a trigger after each statement looks again at rows that are unsure */
+} GuardTrigger;
+
+/* ---- The cache (rule.c) ---------------------------------------------------------- */
+
+extern GuardTrigger *guard_trigger(Oid trigger, Relation table, Oid function);
+extern const Trigger *guard_main(const Trigger *trigger, Relation table);
+extern GuardPlace *guard_place(GuardRule *rule, Relation table);
+extern void guard_keep_plan(const GuardRule *rule, SPIPlanPtr plan);
+
+/* ---- Tables and indexes (place.c) -------------------------------------------------- */
+
+extern void guard_find_key(const GuardRule *rule, GuardTable *table, bool by_one_column);
+extern List *guard_tables(const GuardRule *rule, Relation table, List **watched);
+extern const GuardPlace *guard_describe(const GuardRule *rule, Relation table);
+extern bool guard_fill_place(const GuardRule *rule, GuardPlace *place, Relation table);
+extern bool guard_index_holds(Relation index, int column, const Expr *wanted);
+extern const char *guard_index_statement(const GuardRule *rule, const GuardTable *table);
+
+#endif

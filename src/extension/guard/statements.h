@@ -1,0 +1,41 @@
+/*
+ * statements.h: what a guard does in SQL, and the rights that it needs.
+ */
+#ifndef NEARDUP_GUARD_STATEMENTS_H
+#define NEARDUP_GUARD_STATEMENTS_H
+
+#include "guard/check.h"
+
+#include "utils/acl.h"
+
+/* The parameters of a statement. */
+typedef struct GuardParameters
+{
+	int count;
+	bool any_null;
+	Oid *type;
+	Datum *value;
+} GuardParameters;
+
+extern const char *guard_qualified(Oid relation);
+extern const char *guard_comparison(const char *left, Oid type, bool less, const char *right);
+extern Oid guard_key_type(const GuardTable *table);
+extern GuardParameters guard_parameters(int most);
+extern void guard_add_value(GuardParameters *list, Oid type, NullableDatum value);
+extern SPIPlanPtr guard_prepare(const GuardRule *rule, const char *text,
+								const GuardParameters *list);
+extern bool guard_run(SPIPlanPtr plan, const GuardParameters *list, int expected, bool in_order);
+
+extern void guard_check_right(const GuardRule *rule, Oid table, AttrNumber column, AclMode right,
+							  GuardOption option);
+extern void guard_check_search(const GuardRule *rule);
+
+extern const char *guard_names_key(const GuardRule *rule, const char *value, Oid type,
+								   const GuardTable *table, const char *key);
+extern Oid guard_judged_type(const GuardRule *rule);
+extern const char *guard_verdicts(const GuardRule *rule);
+extern bool guard_is_judged(GuardCheck *check, const GuardHit *hit);
+extern void guard_check_statements(GuardRule *rule);
+extern void guard_record(const GuardCheck *check, const GuardHit *hit);
+
+#endif
