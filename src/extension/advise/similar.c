@@ -346,7 +346,8 @@ are_variants(const Corpus *corpus, uint32 a, uint32 b)
 
 	if (corpus->variants)
 		return false;
-	if (!texts_are_variants(x->bytes, x->length, y->bytes, y->length, &variants))
+	if (!texts_are_variants(x->bytes, x->length, y->bytes, y->length, VARIANT_RULE_VERSION,
+							&variants))
 		refuse_long_texts();
 	return variants;
 }
