@@ -49,4 +49,4 @@ CREATE FUNCTION neardup_progress(OUT pid int, OUT phase pg_catalog.text, OUT row
 	AS 'MODULE_PATHNAME', 'neardup_progress'
 	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION neardup_progress() IS
-	'progress of running calls of neardup_pairs(), neardup_clusters(), neardup_check(), neardup_advise() and neardup_pairs_to_judge(), in all sessions that the caller may see';
+	'progress of running calls of neardup_pairs(), neardup_clusters(), neardup_guard(), neardup_check(), neardup_advise() and neardup_pairs_to_judge(), in all sessions that the caller may see';

@@ -250,6 +250,15 @@ SELECT type, expression, measure, t.* FROM (VALUES
 	('simhash', 'to_simhash(body)', 0.9, NULL), ('bigint', $$to_simhash(nullif(body, ''))::bigint$$, 0.9, NULL), ('bit(64)', $$to_simhash(nullif(body, ''))::bit(64)$$, 0.9, NULL),
 	('shingles', 'to_shingles(body)', 0.8, NULL), ('shingles', 'to_shingles(body)', 0.8, 'contained'), ('shingles', 'to_shingles(body)', 0.8, 'contains'),
 	('shingles', 'to_shingles(body)', 0.8, 'containment')) k (type, expression, threshold, measure), try_signature(type, expression, threshold, measure) t;
+-- Rows that are there get the groups that they would get one after another, within tenants and an expression.
+CREATE TABLE there (tenant int, id int, lang text, draft boolean, body text, same_as int, sig minhash(512) GENERATED ALWAYS AS (to_minhash(body)) STORED, PRIMARY KEY (tenant, id));
+INSERT INTO there SELECT n % 3, n / 2, (ARRAY['en', 'EN', 'fr', NULL])[1 + n % 7 % 4], n % 11 = 0, CASE WHEN n % 13 > 0 THEN words(n % 4, n % 5 * 40) END FROM generate_series(1, 200) n;
+CREATE TABLE came (LIKE there INCLUDING ALL);
+SELECT neardup_guard(t, 'sig', 0.7, 'group', within => 'tenant, lower(lang)', condition => 'NOT draft', group_column => 'same_as') FROM unnest('{there,came}'::regclass[]) t;
+INSERT INTO came (tenant, id, lang, draft, body) SELECT tenant, id, lang, draft, body FROM there ORDER BY id, tenant;
+SELECT count(*) FILTER (WHERE t.same_as <> c.same_as) AS differ, count(*) FILTER (WHERE t.same_as <> id) > 50 AS members, count(DISTINCT (tenant, t.same_as)) < 130 AS groups FROM there t JOIN came c USING (tenant, id);
+SELECT * FROM neardup_guard_violations('there');
+DROP TABLE there, came;
 -- With verdicts, and a signature that is an expression.
 CREATE TABLE old_sets (id bigint PRIMARY KEY, body text, same_as bigint);
 INSERT INTO old_sets SELECT n, words(n % 7, n) FROM generate_series(1, 30) n;

@@ -27,13 +27,16 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
+#include "calls/progress.h"
+
 /* Rows of a table that are placed again. */
 typedef struct Placement
 {
 	Oid guarded; /* the table */
-	bool all;    /* rows of all groups; else the rows of `group`, which is handed on */
-	Datum group;
+	Placing how;
+	Datum group;     /* the group that is handed on */
 	CommandId since; /* rows made before this command are still to be placed, if all are */
+	uint64 placed;   /* rows */
 } Placement;
 
 static Placement *placement = NULL;
@@ -168,7 +171,7 @@ guard_is_to_be_placed(const GuardRule *rule, TupleTableSlot *row)
 	const Placement *now = placement_of(rule);
 	CommandId made;
 
-	if (now == NULL || !now->all)
+	if (now == NULL || now->how != PLACING_ALL)
 		return false;
 	made = guard_command_of(row);
 	return made == InvalidCommandId || made < now->since;
@@ -234,8 +237,10 @@ find_group(GuardCheck *check, Datum key)
 
 	if (OidIsValid(check->rule->verdicts))
 	{
-		check->judged = guard_find_judged(check, key, now != NULL && !now->all ? now->group : key,
-										  now != NULL && now->all);
+		check->judged =
+			guard_find_judged(check, key,
+							  now != NULL && now->how == PLACING_MEMBERS ? now->group : key,
+							  now != NULL && now->how == PLACING_ALL);
 		for (int i = 0; i < check->judged.count; i++)
 			if (check->judged.same[i] &&
 				!guard_judges(&check->place->group, &check->judged, check->judged.group[i], false))
@@ -255,6 +260,7 @@ guard_place_row(GuardCheck *check)
 	TriggerData *data = check->data;
 	bool update = TRIGGER_FIRED_BY_UPDATE(data->tg_event);
 	HeapTuple row = update ? data->tg_newtuple : data->tg_trigtuple;
+	Placement *now = placement_of(check->rule);
 	int number = ((const Var *) check->place->group.expression)->varattno;
 	bool found = guard_read_values(check);
 	bool compared = found && !guard_is_true(check, check->row, &check->place->unless);
@@ -262,6 +268,10 @@ guard_place_row(GuardCheck *check)
 	Datum group = key;
 	bool is_null = false;
 
+	if (now != NULL && ++now->placed % PROGRESS_STEP == 0 && now->how == PLACING_ALL)
+		progress_rows(now->placed);
+	if (now != NULL && now->how == PLACING_GIVEN)
+		return row;
 	/* A row that is not compared leads. */
 	if (update && !slot_attisnull(check->row, number) &&
 		is_same_leader(check, found, data->tg_trigslot) &&
@@ -281,23 +291,20 @@ guard_place_row(GuardCheck *check)
 
 /* ---- After a row was stored or deleted ---------------------------------------------------------- */
 
-/*
- * Places rows again by a plan: the members of a group that is handed on or, if `group` is NULL, all
- * rows, whose groups do not count until they are placed.
- */
+/* Places rows again by a plan. */
 void
-guard_place_again(GuardRule *rule, SPIPlanPtr plan, const GuardParameters *list, const Datum *group)
+guard_place_again(GuardRule *rule, SPIPlanPtr plan, const GuardParameters *list, Placing how,
+				  Datum group)
 {
-	Placement now = {.guarded = rule->guarded->oid, .all = group == NULL};
+	Placement now = {.guarded = rule->guarded->oid, .how = how, .group = group};
 	Placement *outer = placement;
 
 	CommandCounterIncrement();
-	now.group = now.all ? (Datum) 0 : *group;
 	now.since = GetCurrentCommandId(true);
 	placement = &now;
 	PG_TRY();
 	{
-		(void) guard_run(plan, list, SPI_OK_UPDATE, true);
+		(void) guard_run(plan, list, SPI_OK_UPDATE, how != PLACING_GIVEN);
 	}
 	PG_FINALLY();
 	{
@@ -343,6 +350,8 @@ guard_follow_row(GuardCheck *check)
 	TupleTableSlot *old = TRIGGER_FIRED_BY_INSERT(event) ? NULL : check->data->tg_trigslot;
 	TupleTableSlot *new = TRIGGER_FIRED_BY_DELETE(event) ? NULL : check->row;
 
+	if (placement_of(check->rule) != NULL && placement->how == PLACING_GIVEN)
+		return;
 	if (old != NULL && guard_leads(check, place, old))
 		follow_old(check, old, new);
 	check->row = new;

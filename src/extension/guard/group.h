@@ -6,13 +6,21 @@
 
 #include "guard/statements.h"
 
+/* Which rows a statement places again. */
+typedef enum Placing
+{
+	PLACING_MEMBERS, /* those of a group that is handed on */
+	PLACING_ALL,     /* all, whose groups do not count until they are placed */
+	PLACING_GIVEN    /* any, and it gives them their groups */
+} Placing;
+
 /* ---- Placing rows (group.c) ------------------------------------------------------------ */
 
 extern bool guard_leads(GuardCheck *check, const GuardPlace *place, TupleTableSlot *row);
 extern bool guard_is_to_be_placed(const GuardRule *rule, TupleTableSlot *row);
 extern HeapTuple guard_place_row(GuardCheck *check);
 extern void guard_place_again(GuardRule *rule, SPIPlanPtr plan, const GuardParameters *list,
-							  const Datum *group);
+							  Placing how, Datum group);
 extern void guard_follow_row(GuardCheck *check);
 extern void guard_lock_table(const GuardRule *rule);
 

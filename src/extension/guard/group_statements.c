@@ -18,6 +18,9 @@
 #include "utils/snapmgr.h"
 #include "utils/typcache.h"
 
+#include "calls/objects.h"
+#include "calls/progress.h"
+
 /* The number of the first parameter of the option within. */
 #define SCOPE 4
 
@@ -94,6 +97,37 @@ guard_leader_condition(const GuardRule *rule)
 														guard_comparison(group, type, false, key);
 }
 
+/* Returns the columns of the primary key of a row, with commas. */
+static const char *
+key_columns(const GuardRule *rule, const char *row)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (int i = 0; i < rule->guarded->keys; i++)
+		appendStringInfo(&text, "%s%s", i > 0 ? ", " : "", column_of(row, rule->guarded->key[i]));
+	return text.data;
+}
+
+/* Returns the condition that the rows t and o have one primary key. */
+static const char *
+is_row(const GuardRule *rule)
+{
+	const GuardTable *table = rule->guarded;
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (int i = 0; i < table->keys; i++)
+	{
+		Oid type = get_atttype(table->oid, get_attnum(table->oid, table->key[i]));
+
+		appendStringInfo(&text, "%s%s", i > 0 ? " AND " : "",
+						 guard_comparison(column_of("t", table->key[i]), type, false,
+										  column_of("o", table->key[i])));
+	}
+	return text.data;
+}
+
 /*
  * Returns an UPDATE that places the rows m again that satisfy a condition, in the order of their
  * keys.  It joins by the primary key, so that it also finds the newest version of a row.
@@ -101,25 +135,11 @@ guard_leader_condition(const GuardRule *rule)
 static const char *
 place_again(const GuardRule *rule, const char *condition)
 {
-	const GuardTable *table = rule->guarded;
-	StringInfoData columns;
-	StringInfoData join;
-
-	initStringInfo(&columns);
-	initStringInfo(&join);
-	for (int i = 0; i < table->keys; i++)
-	{
-		Oid type = get_atttype(table->oid, get_attnum(table->oid, table->key[i]));
-
-		appendStringInfo(&columns, "%s%s", i > 0 ? ", " : "", column_of("m", table->key[i]));
-		appendStringInfo(&join, "%s%s", i > 0 ? " AND " : "",
-						 guard_comparison(column_of("t", table->key[i]), type, false,
-										  column_of("o", table->key[i])));
-	}
 	return psprintf("UPDATE %s AS t SET %s = NULL FROM (SELECT %s FROM %s AS m WHERE %s "
 					"ORDER BY %s OFFSET 0) AS o WHERE %s",
-					guarded_table(rule), quote_identifier(rule->group), columns.data,
-					guarded_table(rule), condition, column_of("m", table->name), join.data);
+					guarded_table(rule), quote_identifier(rule->group), key_columns(rule, "m"),
+					guarded_table(rule), condition, column_of("m", rule->guarded->name),
+					is_row(rule));
 }
 
 /*
@@ -330,7 +350,7 @@ guard_hand_on(GuardCheck *check, Datum key, CommandId since)
 									  psprintf("%s AND NOT %s%s", in_group(rule, "m", "$1"),
 											   has_key(rule, "m", "$1"), in_scope(check, "m"))),
 						  &list);
-	guard_place_again(rule, rule->hand_on, &list, &key);
+	guard_place_again(rule, rule->hand_on, &list, PLACING_MEMBERS, key);
 	SPI_finish();
 	if (!any_has_rows(check, &list, false, since))
 		return;
@@ -423,22 +443,75 @@ guard_judges(const GuardTerm *group, const GuardJudged *judged, Datum value, boo
 
 /* ---- Groups of rows that are there ------------------------------------------------------------------ */
 
+/* Returns the schema of the extension, quoted where needed. */
+static const char *
+extension_schema_of(const GuardRule *rule)
+{
+	return quote_identifier(get_namespace_name(get_func_namespace(rule->function)));
+}
+
 /* Returns the condition that neardup_guard_violations() lists a row m. */
 static const char *
 is_listed(const GuardRule *rule)
 {
-	const GuardTable *table = rule->guarded;
-	StringInfoData keys;
-
-	initStringInfo(&keys);
-	for (int i = 0; i < table->keys; i++)
-		appendStringInfo(&keys, "%s%s", i > 0 ? ", " : "", column_of("m", table->key[i]));
 	return psprintf("pg_catalog.format('%%s', %s(%s)) OPERATOR(pg_catalog.=) ANY (SELECT v.row_key FROM "
 					"%s.neardup_guard_violations(%u::pg_catalog.oid::pg_catalog.regclass) AS v "
 					"WHERE v.guard OPERATOR(pg_catalog.=) %s::pg_catalog.name)",
-					table->keys > 1 ? "ROW" : "", keys.data,
-					quote_identifier(get_namespace_name(get_func_namespace(rule->function))),
-					table->oid, quote_literal_cstr(rule->name));
+					rule->guarded->keys > 1 ? "ROW" : "", key_columns(rule, "m"),
+					extension_schema_of(rule), rule->guarded->oid, quote_literal_cstr(rule->name));
+}
+
+/*
+ * Returns an UPDATE that gives all rows the groups that they would get one after another, in the
+ * order of their keys: the stars of the batch.  Rows are numbered, since keys may be equal in
+ * different scopes.
+ */
+static const char *
+place_by_batch(const GuardRule *rule)
+{
+	const char *condition = rule->options.value[OPTION_CONDITION];
+	const char *numbered =
+		psprintf("(SELECT m.*, pg_catalog.row_number() OVER (ORDER BY %s, %s) AS \"row number\" FROM %s AS m) AS m",
+				 column_of("m", rule->guarded->name), key_columns(rule, "m"), guarded_table(rule));
+	StringInfoData query;
+	StringInfoData names;
+
+	initStringInfo(&query);
+	initStringInfo(&names);
+	appendStringInfo(&query, "SELECT \"row number\", %s", rule->signature);
+	for (int i = 0; i < rule->withins; i++)
+	{
+		appendStringInfo(&query, ", %s AS \"within %d\"", rule->within[i].text, i);
+		appendStringInfo(&names, "%s\"within %d\"", i > 0 ? ", " : "", i);
+	}
+	appendStringInfo(&query, " FROM %s WHERE %s ORDER BY 1", numbered,
+					 condition != NULL ? condition : "true");
+	return psprintf("WITH n AS MATERIALIZED (SELECT %s, m.\"row number\" FROM %s) "
+					"UPDATE %s AS t SET %s = %s FROM n AS o LEFT JOIN %s.neardup_clusters(%s::pg_catalog.text, "
+					"%.17g::pg_catalog.float8, nearest => true, within => %s::pg_catalog.name[]) AS c ON c.id = o.\"row number\" "
+					"JOIN n AS l ON l.\"row number\" = coalesce(c.keeper, o.\"row number\") WHERE %s AND (%s) IS NOT TRUE",
+					key_columns(rule, "m"), numbered, guarded_table(rule),
+					quote_identifier(rule->group), column_of("l", rule->guarded->name),
+					extension_schema_of(rule), quote_literal_cstr(query.data), rule->threshold,
+					quote_literal_cstr(psprintf("{%s}", names.data)), is_row(rule),
+					in_group(rule, "t", column_of("l", rule->guarded->name)));
+}
+
+/* Returns whether the batch gives rows the groups that they would get one after another. */
+static bool
+is_batchable(const GuardRule *rule)
+{
+	Relation table = table_open(rule->guarded->oid, AccessShareLock);
+	Oid type = guard_describe(rule, table)->signature.type;
+	bool can = type == extension_type(rule->function, "minhash") ||
+		type == extension_type(rule->function, "simhash") ||
+		type == extension_type(rule->function, "shingles");
+
+	table_close(table, NoLock);
+	for (int i = 0; i < rule->withins; i++)
+		can &= rule->within[i].span == NULL;
+	return can && rule->measure == MEASURE_RESEMBLANCE && rule->unless == NULL &&
+		!OidIsValid(rule->verdicts);
 }
 
 /* Places all rows, or those that have no group or came in unchecked.  SPI must be connected. */
@@ -446,12 +519,26 @@ void
 guard_fill_groups(GuardRule *rule, bool all)
 {
 	GuardParameters none = {0};
-	const char *some =
-		all ? "true" : psprintf("%s IS NULL OR %s", column_of("m", rule->group), is_listed(rule));
-	SPIPlanPtr plan = guard_prepare(rule, place_again(rule, some), &none);
+	bool batch = all && is_batchable(rule);
+	const char *text = batch ?
+		place_by_batch(rule) :
+		place_again(rule,
+					all ?
+						"true" :
+						psprintf("%s IS NULL OR %s", column_of("m", rule->group), is_listed(rule)));
+	SPIPlanPtr plan = guard_prepare(rule, text, &none);
 
-	if (all)
-		guard_place_again(rule, plan, &none, NULL);
-	else
+	if (!all)
+	{
 		(void) guard_run(plan, &none, SPI_OK_UPDATE, true);
+		return;
+	}
+	if (!batch)
+	{
+		progress_begin();
+		progress_phase(PHASE_CLUSTERING);
+	}
+	guard_place_again(rule, plan, &none, batch ? PLACING_GIVEN : PLACING_ALL, (Datum) 0);
+	if (!batch)
+		progress_end();
 }

@@ -314,8 +314,8 @@ warn_of_later_triggers(const Guard *guard)
 /* ---- Indexes ----------------------------------------------------------------------------------- */
 
 /*
- * Returns whether a table and all its partitions have an index that a guard can ask; counts
- * their blocks.
+ * Returns whether a table and all its partitions have an index that a guard can ask; counts their
+ * blocks.  For groups it is to hold only leaders: equal rows are many, and one of them leads.
  */
 static bool
 has_indexes(const GuardRule *rule, BlockNumber *blocks)
@@ -330,7 +330,11 @@ has_indexes(const GuardRule *rule, BlockNumber *blocks)
 
 		/* Children that inherit are no partitions, and not searched. */
 		if (RelationGetRelid(table) == rule->guarded->oid || table->rd_rel->relispartition)
-			all &= OidIsValid(guard_describe(rule, table)->index);
+		{
+			const GuardPlace *place = guard_describe(rule, table);
+
+			all &= OidIsValid(place->index) && (rule->group == NULL || place->of_leaders);
+		}
 		if (table->rd_rel->relkind == RELKIND_RELATION)
 			*blocks += RelationGetNumberOfBlocks(table);
 		table_close(table, NoLock);
@@ -415,7 +419,11 @@ complete(const Guard *guard)
 		if (!guard_has_member_index(trigger->rule))
 			create_index(guard, guard_member_index_statement(trigger->rule), blocks);
 		if (run_command(psprintf("SELECT FROM %s LIMIT 1", guard->table_name)))
-			guard_fill_groups(find_trigger(guard)->rule, regroups(guard));
+			guard_fill_groups(find_trigger(guard)->rule,
+							  regroups(guard) ||
+								  !run_command(psprintf("SELECT FROM %s WHERE %s LIMIT 1",
+														guard->table_name,
+														guard_leader_condition(trigger->rule))));
 	}
 	if (guard->action->groups || guard->action->looks_before)
 		warn_of_later_triggers(guard);

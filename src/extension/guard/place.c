@@ -378,6 +378,19 @@ fitness(const GuardRule *rule, const GuardPlace *place, Relation index)
 	return fits - IndexRelationGetNumberOfKeyAttributes(index);
 }
 
+/* Returns whether a condition names the column of a term, if there is one. */
+static bool
+names_column(List *condition, const GuardTerm *term)
+{
+	Bitmapset *columns = NULL;
+
+	pull_varattnos((Node *) condition, 1, &columns);
+	return term->expression != NULL &&
+		bms_is_member(((const Var *) term->expression)->varattno -
+						  FirstLowInvalidHeapAttributeNumber,
+					  columns);
+}
+
 /* Finds the index that serves the search of a place best, if there is one. */
 static void
 find_index(const GuardRule *rule, GuardPlace *place, Relation table)
@@ -394,6 +407,7 @@ find_index(const GuardRule *rule, GuardPlace *place, Relation table)
 		{
 			best = fits;
 			place->index = RelationGetRelid(index);
+			place->of_leaders = names_column(RelationGetIndexPredicate(index), &place->group);
 			for (int i = 0; i < rule->withins; i++)
 				place->key[i] =
 					rule->within[i].span == NULL ? key_column(index, &place->within[i]) : 0;

@@ -37,6 +37,7 @@ typedef struct GuardPlace
 	Oid oid;           /* the key of a hash table */
 	GuardTable *table; /* the table, or what it is a partition of */
 	Oid index;
+	bool of_leaders; /* the index has only rows that lead groups */
 	GuardTerm signature;
 	GuardTerm *within;   /* the terms of the option within */
 	int *key;            /* the index's column for each of `within`; 0: none */
