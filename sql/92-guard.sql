@@ -12,6 +12,7 @@ CREATE FUNCTION neardup_guard(
 	threshold double precision DEFAULT NULL,
 	action pg_catalog.text DEFAULT NULL,
 	within pg_catalog.text DEFAULT NULL,
+	unknown pg_catalog.text DEFAULT NULL,
 	condition pg_catalog.text DEFAULT NULL,
 	against pg_catalog.text DEFAULT NULL,
 	measure pg_catalog.text DEFAULT NULL,
@@ -24,7 +25,7 @@ CREATE FUNCTION neardup_guard(
 ) RETURNS pg_catalog.name
 	AS 'MODULE_PATHNAME', 'neardup_guard'
 	LANGUAGE C VOLATILE;
-COMMENT ON FUNCTION neardup_guard(pg_catalog.regclass, pg_catalog.text, double precision, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.name) IS
+COMMENT ON FUNCTION neardup_guard(pg_catalog.regclass, pg_catalog.text, double precision, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.name) IS
 	'makes or changes a guard: a trigger that refuses, reports, records, skips or groups rows that are similar to others; returns its name';
 
 CREATE FUNCTION neardup_guard_violations(guarded pg_catalog.regclass)

@@ -459,6 +459,18 @@ SELECT same_as, array_agg(id ORDER BY id) FROM spaces GROUP BY 1 ORDER BY 1;
 SELECT * FROM neardup_guard_violations('spaces');
 DELETE FROM verdicts WHERE a = 201;
 DROP TABLE spaces;
+-- A key that may be unknown: stars, since a row without one is near rows that are not near each other.
+CREATE TABLE goods (id int PRIMARY KEY, shop int, gtin int, body text, same_as int, sig minhash(512) GENERATED ALWAYS AS (to_minhash(body)) STORED);
+SELECT neardup_guard('goods', 'sig', 0.9, 'group', within => 'shop, gtin', unknown => 'gtin', group_column => 'same_as', name => 'g');
+INSERT INTO goods (id, shop, gtin, body) VALUES (1, 1, 1, words(1)), (2, 1, 2, words(1)), (3, 1, NULL, words(1)), (4, 2, NULL, words(1)), (5, 2, 1, words(1)), (6, 2, 2, words(1)) RETURNING id, same_as;
+DELETE FROM goods WHERE id = 4;
+UPDATE goods SET gtin = NULL WHERE id = 1 RETURNING id, same_as;
+UPDATE goods SET gtin = 2 WHERE id = 3 RETURNING id, same_as;
+SELECT same_as, array_agg(id ORDER BY id) FROM goods GROUP BY 1 ORDER BY 1;
+SELECT * FROM neardup_guard_violations('goods');
+SELECT neardup_guard('goods', name => 'g', unknown => '');
+SELECT same_as, array_agg(id ORDER BY id) FROM goods GROUP BY 1 ORDER BY 1;
+DROP TABLE goods;
 -- Rows that a column lets in lead, whatever they are similar to.
 ALTER TABLE calls ADD confirmed boolean;
 SELECT neardup_guard('calls', unless => 'confirmed', name => 'calls_sig_group');

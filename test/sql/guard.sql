@@ -357,6 +357,39 @@ SELECT neardup_guard('spaces', 'sig', 0.9, within => 'coalesce(ws, -1) 10 minute
 SELECT neardup_guard('spaces', 'sig', 0.9, within => 'coalesce(wz, -1)');
 DROP TABLE spaces;
 
+-- ---- Equal or unknown ----
+CREATE TABLE items (id int PRIMARY KEY, shop int, gtin text, size int, title text, sig minhash GENERATED ALWAYS AS (to_minhash(title)) STORED);
+SELECT neardup_guard('items', 'sig', 0.9, within => 'shop, gtin', unknown => 'gtin', name => 'no_copies');
+SELECT rule FROM neardup_guards WHERE name = 'no_copies';
+INSERT INTO items (id, shop, gtin, title) VALUES (1, 1, '4001', words(1)), (2, 1, '4002', words(1)), (3, NULL, NULL, words(1)), (4, 2, NULL, words(1)), (5, 1, NULL, words(2));
+INSERT INTO items (id, shop, gtin, title) VALUES (6, 1, NULL, words(1, 1));
+INSERT INTO items (id, shop, gtin, title) VALUES (6, 1, '4002', words(1, 1));
+INSERT INTO items (id, shop, gtin, title) VALUES (6, 1, '4003', words(2, 1));
+INSERT INTO items (id, shop, gtin, title) VALUES (6, 1, '4003', words(1, 1));
+-- A key that becomes known or unknown is a change that counts.
+UPDATE items SET gtin = NULL WHERE id = 6;
+UPDATE items SET gtin = '4002' WHERE id = 6;
+UPDATE items SET gtin = '4004', title = words(2, 1) WHERE id = 5;
+UPDATE items SET gtin = '4004', title = words(1, 2) WHERE id = 5;
+SELECT * FROM neardup_guard_violations('items');
+SELECT neardup_guard('items', name => 'no_copies', unknown => 'size');
+SELECT neardup_guard('items', name => 'no_copies', unknown => '');
+INSERT INTO items (id, shop, gtin, title) VALUES (7, 1, NULL, words(1, 3));
+SELECT neardup_guard('items', name => 'no_copies', unknown => 'gtin');
+SELECT problem, row_key, resembles FROM neardup_guard_violations('items') ORDER BY 2, 3;
+-- Two such columns, beside the definition: what was skipped is near a row that is there.
+TRUNCATE items;
+SELECT neardup_guard('items', name => 'no_copies', action => 'skip', within => 'gtin, size, shop', unknown => 'size, gtin');
+CREATE TABLE offered AS SELECT n AS id, n % 2 AS shop, 'g' || nullif(n * 7 % 5, 0) AS gtin, nullif(n * 3 % 4, 0) AS size, words(n % 3, n % 7 * 20) AS title FROM generate_series(1, 300) n;
+INSERT INTO items (id, shop, gtin, size, title) TABLE offered;
+CREATE FUNCTION same_item(items, items) RETURNS boolean LANGUAGE sql AS
+	'SELECT is_similar($1.sig, $2.sig, 0.9) AND $1.shop = $2.shop AND coalesce($1.gtin = $2.gtin, true) AND coalesce($1.size = $2.size, true)';
+SELECT count(*) AS items, (SELECT count(*) FROM items a, items b WHERE a.id < b.id AND same_item(a, b)) AS copies,
+	(SELECT count(*) FROM (SELECT o.id, shop, gtin, size, title, to_minhash(title) AS sig FROM offered o) x WHERE NOT EXISTS (SELECT FROM items i WHERE same_item(i, x::text::items))) AS lost
+FROM items;
+SELECT * FROM neardup_guard_violations('items');
+DROP TABLE items, offered CASCADE;
+
 -- ---- What is let in all the same ----
 CREATE TABLE "Tips" (id int PRIMARY KEY, "Confirmed" boolean, body text, sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED);
 CREATE TABLE "Verdicts" (a int, b int, same boolean, PRIMARY KEY (a, b));

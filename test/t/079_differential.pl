@@ -431,6 +431,7 @@ sub make_guard
 	my $g = { rows => $rows, kind => pick(qw(reject reject reject skip group group group deferred), $k ? 'exclude' : ()) };
 	my $measure = $k ? '' : pick('', qw(similarity contained contains containment));
 	my $within = pick('', '', 'tenant', $g->{kind} =~ /group|exclude/ ? () : ('at 2 days', 'tenant, at 36 hours'));
+	my $unknown = $within =~ /tenant/ && $g->{kind} ne 'exclude' ? pick('', 'tenant') : '';
 	my ($condition, $unless) = (pick('', '', 'NOT draft'), $g->{kind} =~ /reject|skip|deferred/ ? pick('', '', 'confirmed') : '');
 	my ($of, $to) = map { $as ? "$_.v$as" : "$_.v" } 'n', 'o';
 	my $alike = { contained => "containment($of, $to)", contains => "containment($to, $of)", containment => "greatest(containment($of, $to), containment($to, $of))" }->{$measure} // "similarity($of, $to)";
@@ -443,7 +444,7 @@ sub make_guard
 			. $rows->rows(1, $count) . ') r');
 	my $bound = sql("SELECT $alike FROM pool n, pool o WHERE n.id = " . (1 + int rand $count) . ' AND o.id = ' . (1 + int rand $count));
 	my $threshold = $bound ne '' && $bound > 0.1 && rand() < 0.6 ? $bound : pick(0.3, 0.5, 0.7, 0.9, 0.95, 1);
-	my %option = (within => $within, condition => $condition, unless => $unless, measure => $measure, against => $g->{against} ? 'archive' : '', group_column => $g->{kind} eq 'group' ? 'same_as' : '');
+	my %option = (within => $within, unknown => $unknown, condition => $condition, unless => $unless, measure => $measure, against => $g->{against} ? 'archive' : '', group_column => $g->{kind} eq 'group' ? 'same_as' : '');
 	my @options = grep { $option{$_} ne '' } sort keys %option;
 	my $statement = $g->{kind} eq 'exclude' ? 'ALTER TABLE t ADD EXCLUDE USING neardup (' . ($within && 'tenant WITH =, ') . "near(v$as, $threshold) WITH &&)" . ($condition && ' WHERE (NOT draft)')
 		: $g->{kind} eq 'deferred' ? "CREATE CONSTRAINT TRIGGER late AFTER INSERT OR UPDATE ON t DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION neardup_guard_row('signature=v', 'threshold=$threshold'" . join('', map { ", '$_=$option{$_}'" } @options) . ')'
@@ -452,7 +453,7 @@ sub make_guard
 	sql('CREATE INDEX ON t USING neardup (' . ($within eq 'tenant' && $rows->{type} ne 'bigint' ? pick('', 'tenant, ') : '') . 'v)') if $g->{kind} eq 'deferred' || rand() < 0.3;
 	sql($statement);
 	@{$g}{qw(alike slow)} = ($alike, $slow);
-	$g->{near} = join ' AND ', $within =~ /tenant/ ? 'n.tenant = o.tenant' : (), $within =~ /at (.*)/ ? "n.at <= o.at + interval '$1' AND o.at <= n.at + interval '$1'" : (),
+	$g->{near} = join ' AND ', $within =~ /tenant/ ? ($unknown ? 'coalesce(n.tenant = o.tenant, true)' : 'n.tenant = o.tenant') : (), $within =~ /at (.*)/ ? "n.at <= o.at + interval '$1' AND o.at <= n.at + interval '$1'" : (),
 		$condition ? 'NOT n.draft AND NOT o.draft' : (), $unless ? 'n.confirmed IS NOT TRUE' : (), "$alike >= $threshold";
 	$g->{decides} = [ 'v', $within =~ /tenant/ ? 'tenant' : (), $within =~ /at/ ? 'at' : (), $condition ? 'draft' : (), $unless ? 'confirmed' : () ];
 	return $g;

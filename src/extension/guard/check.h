@@ -47,7 +47,7 @@ typedef enum GuardAnswer
 typedef struct GuardValues
 {
 	Datum signature;
-	Datum *within; /* values of the terms of the option within */
+	NullableDatum *within; /* values of the terms of the option within */
 } GuardValues;
 
 /* Groups of rows that are judged with one row. */

@@ -18,6 +18,13 @@ guard_is_same(const GuardTerm *term, Datum a, Datum b)
 	return datum_image_eq(a, b, term->by_value, term->length);
 }
 
+/* Returns whether two values, which may be NULL, are the same. */
+static bool
+is_same(const GuardTerm *term, NullableDatum a, NullableDatum b)
+{
+	return a.isnull == b.isnull && (a.isnull || guard_is_same(term, a.value, b.value));
+}
+
 /* Returns whether two values are equal, by the default equality of their type. */
 bool
 guard_is_equal(const GuardTerm *term, Datum a, Datum b)
@@ -140,14 +147,15 @@ guard_is_kept(GuardCheck *check, TupleTableSlot *old, TupleTableSlot *new, const
 	NullableDatum a = guard_get(check, old, term);
 	NullableDatum b = guard_get(check, new, term);
 
-	return a.isnull == b.isnull && (a.isnull || guard_is_same(term, a.value, b.value));
+	return is_same(term, a, b);
 }
 
 /* ---- What a row is compared by --------------------------------------------------------- */
 
 /*
  * Reads what a row of the new row's table is compared by.  Returns whether others are compared with
- * it: it has a signature, no NULL in the terms of the option within, and satisfies the condition.
+ * it: it has a signature, no NULL in the terms of the option within that is not unknown, and satisfies
+ * the condition.
  */
 static bool
 read_values(GuardCheck *check, TupleTableSlot *row, GuardValues *values)
@@ -155,12 +163,11 @@ read_values(GuardCheck *check, TupleTableSlot *row, GuardValues *values)
 	const GuardPlace *place = check->place;
 	NullableDatum value;
 
-	values->within = palloc(check->rule->withins * sizeof(Datum) + 1);
+	values->within = palloc(check->rule->withins * sizeof(NullableDatum) + 1);
 	for (int i = 0; i < check->rule->withins; i++)
 	{
-		value = guard_get(check, row, &place->within[i]);
-		values->within[i] = value.value;
-		if (value.isnull)
+		values->within[i] = guard_get(check, row, &place->within[i]);
+		if (values->within[i].isnull && !check->rule->within[i].unknown)
 			return false;
 	}
 	if (place->condition.expression != NULL && !guard_is_true(check, row, &place->condition))
@@ -199,7 +206,7 @@ guard_compares_alike(GuardCheck *check, bool found, TupleTableSlot *old)
 	bool alike = read_values(check, old, &values) == found;
 
 	for (int i = 0; found && alike && i < check->rule->withins; i++)
-		alike = guard_is_same(&place->within[i], check->values.within[i], values.within[i]);
+		alike = is_same(&place->within[i], check->values.within[i], values.within[i]);
 	return alike &&
 		(!found || guard_is_same(&place->signature, check->values.signature, values.signature));
 }

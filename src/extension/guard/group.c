@@ -136,11 +136,11 @@ lock_scope_of_row(const GuardCheck *check)
 		const GuardTerm *term = &check->place->within[i];
 		TypeCacheEntry *type = lookup_type_cache(term->type, TYPECACHE_HASH_PROC_FINFO);
 
-		if (OidIsValid(type->hash_proc) && rule->within[i].span == NULL)
+		if (OidIsValid(type->hash_proc) && rule->within[i].scope)
 			hash = hash_combine(hash,
 								DatumGetUInt32(FunctionCall1Coll(&type->hash_proc_finfo,
 																 term->collation,
-																 check->values.within[i])));
+																 check->values.within[i].value)));
 	}
 	lock_scope(rule, 1 + hash % SCOPES);
 }
@@ -336,7 +336,7 @@ is_same_group(GuardCheck *check, TupleTableSlot *old, TupleTableSlot *new)
 	bool same = guard_is_kept(check, old, new, &check->place->group);
 
 	for (int i = 0; i < check->rule->withins; i++)
-		same &= check->rule->within[i].span != NULL ||
+		same &= !check->rule->within[i].scope ||
 			guard_is_kept(check, old, new, &check->place->within[i]);
 	return same;
 }

@@ -64,7 +64,7 @@ in_scope(const GuardCheck *check, const char *row)
 			column_of(row, within->column) :
 			psprintf("(SELECT %s FROM (SELECT %s.*) AS x)", within->text, row);
 
-		if (within->span == NULL)
+		if (within->scope)
 			appendStringInfo(&text, " AND %s",
 							 guard_comparison(value, check->place->within[i].type, false,
 											  psprintf("$%d", SCOPE + i)));
@@ -156,8 +156,12 @@ parameters(GuardCheck *check, Datum key, Datum group, bool choice)
 	guard_add_value(&list, type, (NullableDatum){group});
 	guard_add_value(&list, BOOLOID, (NullableDatum){BoolGetDatum(choice)});
 	for (int i = 0; i < check->rule->withins; i++)
-		guard_add_value(&list, check->place->within[i].type,
-						guard_get(check, check->row, &check->place->within[i]));
+	{
+		NullableDatum value = guard_get(check, check->row, &check->place->within[i]);
+
+		value.isnull &= check->rule->within[i].scope;
+		guard_add_value(&list, check->place->within[i].type, value);
+	}
 	return list;
 }
 
@@ -208,7 +212,7 @@ guard_member_index_statement(const GuardRule *rule)
 	appendStringInfo(&text, "CREATE INDEX ON %s (%s", guard_qualified(rule->guarded->oid),
 					 quote_identifier(rule->group));
 	for (int i = 0; rule->guarded->keys > 1 && i < rule->withins; i++)
-		if (rule->within[i].span == NULL && rule->within[i].column != NULL)
+		if (rule->within[i].scope && rule->within[i].column != NULL)
 			appendStringInfo(&text, ", %s", quote_identifier(rule->within[i].column));
 	appendStringInfoChar(&text, ')');
 	return text.data;
@@ -227,7 +231,7 @@ set_group_keys(const GuardCheck *check, const GuardPlace *place, Relation index,
 		const Datum *value = column == 0 ? &group : NULL;
 
 		for (int i = 0; column > 0 && i < check->rule->withins; i++)
-			if (check->rule->within[i].span == NULL &&
+			if (check->rule->within[i].scope &&
 				guard_index_holds(index, column, place->within[i].expression))
 				value = &scope[i];
 		if (value != NULL)
@@ -248,7 +252,7 @@ is_in_scope(GuardCheck *check, const GuardPlace *place, TupleTableSlot *row, con
 	{
 		NullableDatum value = guard_get(check, row, &place->within[i]);
 
-		if (check->rule->within[i].span == NULL &&
+		if (check->rule->within[i].scope &&
 			(value.isnull || !guard_is_equal(&place->within[i], value.value, scope[i])))
 			return false;
 	}
@@ -443,13 +447,6 @@ guard_judges(const GuardTerm *group, const GuardJudged *judged, Datum value, boo
 
 /* ---- Groups of rows that are there ------------------------------------------------------------------ */
 
-/* Returns the schema of the extension, quoted where needed. */
-static const char *
-extension_schema_of(const GuardRule *rule)
-{
-	return quote_identifier(get_namespace_name(get_func_namespace(rule->function)));
-}
-
 /* Returns the condition that neardup_guard_violations() lists a row m. */
 static const char *
 is_listed(const GuardRule *rule)
@@ -458,7 +455,8 @@ is_listed(const GuardRule *rule)
 					"%s.neardup_guard_violations(%u::pg_catalog.oid::pg_catalog.regclass) AS v "
 					"WHERE v.guard OPERATOR(pg_catalog.=) %s::pg_catalog.name)",
 					rule->guarded->keys > 1 ? "ROW" : "", key_columns(rule, "m"),
-					extension_schema_of(rule), rule->guarded->oid, quote_literal_cstr(rule->name));
+					guard_extension_schema(rule), rule->guarded->oid,
+					quote_literal_cstr(rule->name));
 }
 
 /*
@@ -492,7 +490,7 @@ place_by_batch(const GuardRule *rule)
 					"JOIN n AS l ON l.\"row number\" = coalesce(c.keeper, o.\"row number\") WHERE %s AND (%s) IS NOT TRUE",
 					key_columns(rule, "m"), numbered, guarded_table(rule),
 					quote_identifier(rule->group), column_of("l", rule->guarded->name),
-					extension_schema_of(rule), quote_literal_cstr(query.data), rule->threshold,
+					guard_extension_schema(rule), quote_literal_cstr(query.data), rule->threshold,
 					quote_literal_cstr(psprintf("{%s}", names.data)), is_row(rule),
 					in_group(rule, "t", column_of("l", rule->guarded->name)));
 }
@@ -509,7 +507,7 @@ is_batchable(const GuardRule *rule)
 
 	table_close(table, NoLock);
 	for (int i = 0; i < rule->withins; i++)
-		can &= rule->within[i].span == NULL;
+		can &= rule->within[i].scope;
 	return can && rule->measure == MEASURE_RESEMBLANCE && rule->unless == NULL &&
 		!OidIsValid(rule->verdicts);
 }

@@ -19,10 +19,10 @@
 #include "utils/lsyscache.h"
 #include "utils/varlena.h"
 
-const char *const guard_option_names[OPTIONS] = {"signature", "threshold", "action",
-												 "within",    "condition", "against",
-												 "measure",   "log_table", "group_column",
-												 "unless",    "verdicts",  "show"};
+const char *const guard_option_names[OPTIONS] = {"signature", "threshold",    "action",  "within",
+												 "unknown",   "condition",    "against", "measure",
+												 "log_table", "group_column", "unless",  "verdicts",
+												 "show"};
 
 /* The last one drops guards. */
 static const GuardAction actions[] = {{"reject", ERROR, .promises = true, .needs = OPTIONS},
@@ -214,6 +214,29 @@ within_item(char *item, char *end)
 	return within;
 }
 
+/* Reads the option unknown, and tells which items of the option within keep rows apart. */
+static void
+read_unknown(const GuardOptions *options, GuardWithin *within, int count)
+{
+	ListCell *cell;
+
+	foreach (cell, guard_names(options, OPTION_UNKNOWN))
+	{
+		int item = 0;
+
+		while (item < count &&
+			   (within[item].column == NULL || strcmp(within[item].column, lfirst(cell)) != 0))
+			item++;
+		if (item == count)
+			refuse_option(OPTION_UNKNOWN,
+						  psprintf("\"%s\" is not in \"within\".", (char *) lfirst(cell)),
+						  "Name columns of \"within\".");
+		within[item].unknown = true;
+	}
+	for (int i = 0; i < count; i++)
+		within[i].scope = within[i].span == NULL && !within[i].unknown;
+}
+
 /* Reads the option within, whose items are columns, expressions, or columns and intervals. */
 GuardWithin *
 guard_within(const GuardOptions *options, int *count)
@@ -232,6 +255,7 @@ guard_within(const GuardOptions *options, int *count)
 		within[*count] = within_item(item, end_of_item(item, true));
 		item = next;
 	}
+	read_unknown(options, within, *count);
 	return within;
 }
 

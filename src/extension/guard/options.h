@@ -23,6 +23,7 @@ typedef enum GuardOption
 	OPTION_THRESHOLD,
 	OPTION_ACTION,
 	OPTION_WITHIN,
+	OPTION_UNKNOWN,
 	OPTION_CONDITION,
 	OPTION_AGAINST,
 	OPTION_MEASURE,
@@ -58,6 +59,8 @@ typedef struct GuardWithin
 	const char *column;   /* NULL: an expression */
 	const char *interval; /* the interval as it is written, or NULL */
 	Interval *span;       /* how far apart rows may lie in it; NULL: rows must be equal */
+	bool unknown;         /* a NULL is compared with all; else with nothing */
+	bool scope;           /* rows that differ in it are never compared */
 } GuardWithin;
 
 extern const char *const guard_option_names[OPTIONS];

@@ -40,7 +40,7 @@ shared_columns(const GuardRule *rule, const GuardTable *of, bool partitions)
 	ListCell *cell;
 
 	for (int i = 0; i < rule->withins; i++)
-		if (rule->within[i].column != NULL)
+		if (rule->within[i].scope && rule->within[i].column != NULL)
 			names = lappend(names, makeString(pstrdup(rule->within[i].column)));
 	if (!partitions)
 		return names;
@@ -139,7 +139,7 @@ is_divided_by_within(const GuardRule *rule, Relation table)
 		bool found = false;
 
 		for (int w = 0; name != NULL && w < rule->withins; w++)
-			found |= rule->within[w].span == NULL && rule->within[w].column != NULL &&
+			found |= rule->within[w].scope && rule->within[w].column != NULL &&
 				strcmp(rule->within[w].column, name) == 0 &&
 				key->partcollation[i] == key->parttypcoll[i] &&
 				get_opfamily_member(key->partopfamily[i], type, type, equal) ==
@@ -200,13 +200,6 @@ guard_tables(const GuardRule *rule, Relation table, List **watched)
 }
 
 /* ---- Terms ----------------------------------------------------------------------------- */
-
-/* Returns the schema of the extension, quoted where needed. */
-static const char *
-extension_schema(const GuardRule *rule)
-{
-	return quote_identifier(get_namespace_name(get_func_namespace(rule->function)));
-}
 
 /* Adds a hint for a column that an option names and a table lacks. */
 static int
@@ -446,39 +439,21 @@ find_withins(const GuardRule *rule, GuardPlace *place, Relation table)
 	}
 }
 
-/*
- * Returns whether a column of a table is its primary key, alone or beside columns of the option
- * within.
- */
-static bool
-is_key(const GuardRule *rule, Relation table, AttrNumber column)
-{
-	Bitmapset *key = RelationGetIndexAttrBitmap(table, INDEX_ATTR_BITMAP_PRIMARY_KEY);
-	bool found = bms_is_member(column - FirstLowInvalidHeapAttributeNumber, key);
-
-	key = bms_del_member(key, column - FirstLowInvalidHeapAttributeNumber);
-	for (int i = 0; i < rule->withins; i++)
-		if (rule->within[i].column != NULL)
-			key = bms_del_member(key,
-								 get_attnum(RelationGetRelid(table), rule->within[i].column) -
-									 FirstLowInvalidHeapAttributeNumber);
-	return found && bms_is_empty(key);
-}
-
 /* Refuses numbers that name rows as hashes: any two of them may differ in few bits. */
 static void
 refuse_key(const GuardRule *rule, Relation table, AttrNumber column)
 {
 	const char *name = quote_identifier(get_attname(RelationGetRelid(table), column, false));
 	Oid type = getBaseType(get_atttype(RelationGetRelid(table), column));
+	Bitmapset *key = RelationGetIndexAttrBitmap(table, INDEX_ATTR_BITMAP_PRIMARY_KEY);
 
-	if (type == INT8OID && is_key(rule, table, column))
+	if (type == INT8OID && bms_is_member(column - FirstLowInvalidHeapAttributeNumber, key))
 		refuse_option(OPTION_SIGNATURE,
-					  psprintf("Column %s is the primary key of table \"%s\".", name,
+					  psprintf("Column %s is in the primary key of table \"%s\".", name,
 							   RelationGetRelationName(table)),
 					  psprintf("Name a column of signatures.  If the key is a hash, pass %s.",
 							   quote_literal_cstr(psprintf("(%s::%s.simhash)", name,
-														   extension_schema(rule)))));
+														   guard_extension_schema(rule)))));
 }
 
 /* Finds the signature, and what it is made of. */
@@ -491,7 +466,7 @@ find_signature(const GuardRule *rule, GuardPlace *place, Relation table)
 		refuse_option(OPTION_SIGNATURE, psprintf("\"%s\" is a text.", rule->signature),
 					  psprintf("Pass a column of signatures, or sign the text: %s.",
 							   quote_literal_cstr(psprintf("%s.to_minhash(%s)",
-														   extension_schema(rule),
+														   guard_extension_schema(rule),
 														   rule->signature))));
 	if (IsA(signature, Var))
 		refuse_key(rule, table, ((Var *) signature)->varattno);
@@ -587,7 +562,7 @@ const char *
 guard_index_statement(const GuardRule *rule, const GuardTable *of)
 {
 	const char *condition = rule->options.value[OPTION_CONDITION];
-	const char *key_class = psprintf(" %s.bigint_key_ops", extension_schema(rule));
+	const char *key_class = psprintf(" %s.bigint_key_ops", guard_extension_schema(rule));
 	Relation table = table_open(of->oid, AccessShareLock);
 	bool bigint =
 		exprType((Node *) expression_of(rule, OPTION_SIGNATURE, table, rule->signature)) == INT8OID;

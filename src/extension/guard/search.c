@@ -149,10 +149,16 @@ begin_scan(GuardScan *scan, Measure measure, bool ordered)
 				   scan->ball);
 	scan->in_ball = scan->key[0].sk_func;
 	for (int i = 0; i < rule->withins; i++)
-		if (key[i] > 0)
+	{
+		NullableDatum value = scan->check->values.within[i];
+
+		/* A row whose value is unknown is compared with all, and all are with one whose value is. */
+		if (key[i] > 0 && !value.isnull)
 			scan->keys +=
-				set_key(&scan->key[scan->keys], scan->index, 0, key[i], STRATEGY_EQUAL,
-						scan->index->rd_opcintype[key[i] - 1], scan->check->values.within[i]);
+				set_key(&scan->key[scan->keys], scan->index,
+						rule->within[i].unknown ? SK_SEARCHNULL : 0, key[i], STRATEGY_EQUAL,
+						scan->index->rd_opcintype[key[i] - 1], value.value);
+	}
 	if (ordered)
 		set_order(scan);
 	InitDirtySnapshot(scan->snapshot);
@@ -200,13 +206,15 @@ is_within(const GuardScan *scan)
 	for (int i = 0; i < check->rule->withins; i++)
 	{
 		const GuardTerm *term = &scan->place->within[i];
-		Interval *span = check->rule->within[i].span;
+		const GuardWithin *within = &check->rule->within[i];
+		NullableDatum own = check->values.within[i];
 		NullableDatum value = guard_get(scan->check, scan->row, term);
 
-		if (value.isnull ||
-			!(span != NULL ?
-				  are_within_span(span, term->type, value.value, check->values.within[i]) :
-				  guard_is_equal(term, value.value, check->values.within[i])))
+		if (value.isnull || own.isnull ?
+				!within->unknown :
+				!(within->span != NULL ?
+					  are_within_span(within->span, term->type, value.value, own.value) :
+					  guard_is_equal(term, value.value, own.value)))
 			return false;
 	}
 	return true;

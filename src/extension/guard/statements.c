@@ -28,6 +28,13 @@ guard_qualified(Oid relation)
 									  get_rel_name(relation));
 }
 
+/* Returns the schema of the extension, quoted where needed. */
+const char *
+guard_extension_schema(const GuardRule *rule)
+{
+	return quote_identifier(get_namespace_name(get_func_namespace(rule->function)));
+}
+
 /* Returns the name of a type with its schema, which stands for any modifier. */
 static const char *
 type_name(Oid type)
@@ -291,8 +298,7 @@ guard_names_key(const GuardRule *rule, const char *value, Oid type, const GuardT
 						get_opname(across), key, type_name(key_type));
 	if (!IsBinaryCoercible(type, key_type))
 		value = psprintf("%s.neardup_as_id(%s::pg_catalog.text, NULL::%s)",
-						 quote_identifier(get_namespace_name(get_func_namespace(rule->function))),
-						 value, type_name(key_type));
+						 guard_extension_schema(rule), value, type_name(key_type));
 	if (OidIsValid(collation))
 		value = psprintf("(%s COLLATE %s)", value, generate_collation_name(collation));
 	return guard_comparison(value, key_type, false, key);

@@ -18,6 +18,7 @@ typedef struct GuardParameters
 } GuardParameters;
 
 extern const char *guard_qualified(Oid relation);
+extern const char *guard_extension_schema(const GuardRule *rule);
 extern const char *guard_comparison(const char *left, Oid type, bool less, const char *right);
 extern Oid guard_key_type(const GuardTable *table);
 extern GuardParameters guard_parameters(int most);

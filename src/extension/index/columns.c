@@ -85,9 +85,6 @@ columns_find_signature(Relation index)
 
 /* ---- Hashes ------------------------------------------------------------- */
 
-/* The hash of a NULL. */
-#define HASH_OF_NULL 0
-
 /*
  * Returns the hash function for the right side of an equality: that of the default hash
  * operator class of the left side's type.  Returns InvalidOid if there is none.  Other classes

@@ -88,6 +88,9 @@ typedef struct KeyHasher
 	FmgrInfo function;
 } KeyHasher;
 
+/* The hash of a NULL. */
+#define HASH_OF_NULL 0
+
 extern KeyHasher index_key_hasher(Relation index, int column, Oid type);
 extern uint32 key_hash(KeyHasher *hasher, Datum value);
 

@@ -79,12 +79,15 @@ condition_of_key(Relation index, const ScanKeyData *key)
 	KeyHasher hasher = index_key_hasher(index, key->sk_attno, values.type);
 	KeyCondition condition = {.key = hasher.key};
 
-	condition.hash = palloc(Max(values.count, 1) * sizeof(uint32));
+	condition.hash = palloc((values.count + 1) * sizeof(uint32));
 	for (int i = 0; i < values.count; i++)
 	{
 		host_check_interrupts_at(i);
 		condition.hash[i] = key_hash(&hasher, values.value[i]);
 	}
+	/* A guard asks for rows that are equal to a value or NULL. */
+	if (key->sk_flags & SK_SEARCHNULL)
+		condition.hash[values.count++] = HASH_OF_NULL;
 	sort_records(condition.hash, values.count, sizeof(uint32), hash_key);
 	for (int i = 0; i < values.count; i++)
 		if (i == 0 || condition.hash[i] != condition.hash[i - 1])
