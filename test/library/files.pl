@@ -527,6 +527,7 @@ is(run('$N learn --scheme "word 3" pages.jsonl >lexicon; $N dedupe --lexicon lex
 like(slurp('error'), qr/^neardup: texts that have nothing else, and are compared whole: 42$/m, 'and it says so');
 fails("\$N dedupe $$_[0]", 1, $$_[1]) for [ '--source site pages.jsonl', qr/^neardup: --source is for --common$/ ], [ '--common 1.5 pages.jsonl', qr/--common cannot be "1.5": it is the share of the distinct texts, above 0, at most 1$/ ],
 	[ '--common 0.1 --lexicon lexicon pages.jsonl', qr/--lexicon and --common exclude each other/ ], [ '--common 0.1 --simhash 64 pages.jsonl', qr/--simhash and --common exclude each other/ ],
+	[ '--common 0.1 --shingles --multiset pages.jsonl', qr/--common compares sets, not multisets/ ],
 	[ '--common 0.1 --unit line pages.jsonl', qr/--common is for whole records/ ], [ '--common 0.1 --signatures pages.jsonl', qr/--common is for records, not for --signatures/ ], [ '--common 0.1 --scheme "spot 1 2" pages.jsonl', qr/a lexicon cannot have scheme "spot 1 2"/ ];
 
 # Returns the clusters of pages, the keeper of each, as a loop over all finds them.
@@ -704,7 +705,7 @@ SKIP:
 	run('gzip -kf c.jsonl; sed "s/^/x/; 2,9d" c.jsonl | head -3 >broken; (cat broken; cat c.jsonl; head -c 20 c.jsonl) >broken.jsonl');
 	for my $case ('c.jsonl', 'c.jsonl -t 0.5 --id id', 'c.jsonl.gz --id id -s "word 1" -t 0.6', 'c.jsonl --id id -s "char 4"', 'd.csv --id id', 'd.tsv --id id -t 0.5', 'd.tsv', 'c.jsonl --id id --contained 0.7 -t 0.4', 'c.jsonl -t 0.5 --shingles --multiset',
 		'c.jsonl -t 0.7 --shingles --containment', 'c.jsonl --id id -t 0.5 --against held.jsonl', 'c.jsonl --id id -t 0.4 --contained 0.9 --against held.jsonl', 'c.jsonl --drop all', 'c.jsonl --unit line --min-words 2', 'd.csv --id id --unit line --min-words 3', 'd.tsv --unit line --min-words 1',
-		'c.jsonl --unit line --min-words 2 --against held.jsonl --id id', 'broken.jsonl --skip-errors', 'broken.jsonl --skip-errors --unit line', 'c.jsonl --mask digits -t 0.5', 'c.jsonl held.jsonl --id id')
+		'c.jsonl --unit line --min-words 2 --against held.jsonl --id id', 'broken.jsonl --skip-errors', 'broken.jsonl --skip-errors --unit line', 'c.jsonl --mask digits -t 0.5', 'c.jsonl -s "word 1" --common 0.5 -t 0.6', 'c.jsonl -s "word 1" --common 0.75 --source score --id id -t 0.6 --against held.jsonl','c.jsonl held.jsonl --id id')
 	{
 		my ($files, $options) = $case =~ /^(\S+(?: held\.jsonl)?)(.*)/;
 		run("\$N dedupe $options --report cert $files >went");

@@ -323,7 +323,7 @@ class Python(unittest.TestCase):
         self.assertEqual(str(neardup.Lexicon.common(few, 0.5)).count(":"), 0)
         self.assertEqual(str(neardup.Lexicon.common(few, 0.5, ["x"] * 20 + [None] * 80)).count(":"), 88)
         self.assertEqual(neardup.dedupe(few, common=0.5), neardup.dedupe(few))
-        for how in {"common": 0}, {"common": 1.5}, {"common": 0.1, "lexicon": lexicon}, {"common": 0.1, "scheme": "spot 1 2"}:
+        for how in {"common": 0}, {"common": 1.5}, {"common": 0.1, "lexicon": lexicon}, {"common": 0.1, "scheme": "spot 1 2"}, {"common": 0.1, "multiset": True}:
             self.assertRaises(ValueError, neardup.dedupe, texts, **how)
         self.assertRaises(ValueError, neardup.dedupe, neardup.minhash(texts), common=0.1)
         self.assertRaises(ValueError, neardup.dedupe, rows, text="text", source="site")

@@ -429,6 +429,8 @@ check_options(const bool *given, const char *command)
 
 	refuse_second(given, OF_ONE_KIND);
 	refuse_second(given, OF_ONE_WEIGHT);
+	if (options.common > 0 && options.join.multiset)
+		fail(EXIT_USAGE, "--common compares sets, not multisets");
 	if (options.common == 0)
 		refuse_options(given, OF_COMMON, "--common");
 	if (options.signatures != NULL)

@@ -88,6 +88,8 @@ def _dedupe(given: argparse.Namespace) -> None:
         _fail(_USAGE, "--shingles compares texts as --decide texts does: leave one out")
     if given.lexicon and given.common is not None:
         _fail(_USAGE, "--lexicon and --common exclude each other")
+    if given.common is not None and given.multiset:
+        _fail(_USAGE, "--common compares sets, not multisets")
     if given.source and given.common is None:
         _fail(_USAGE, "--source is for --common")
     sets = {"multiset": given.multiset, "containment": given.containment}

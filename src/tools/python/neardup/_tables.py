@@ -470,6 +470,8 @@ def dedupe(records: Any, threshold: float = DEFAULT.threshold, *, text: Any = No
     if common is not None:
         if lexicon is not None or only_values:
             raise ValueError("common= is of texts, and makes a lexicon of its own")
+        if multiset:
+            raise ValueError("common= compares sets, not multisets")
         lexicon = _common(common, source, text, scheme, (records, opened), (against, other))
     elif source is not None:
         raise ValueError("source= is for common=")

@@ -17,7 +17,7 @@ import re
 import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from importlib import import_module
 from typing import Any, BinaryIO, NamedTuple, NoReturn
 
@@ -116,15 +116,20 @@ def shingles(text: str, scheme: str) -> "Counter[Any]":
     return Counter(units[i:i + size] if isinstance(units, str) else tuple(units[i:i + size]) for i in range(len(units) - size + 1))
 
 
-def similarity(removed: str, keeper: str, how: argparse.Namespace, against: bool) -> float:
+def _own(some: "Counter[Any]", common: Collection[Any]) -> "Counter[Any]":
+    """Returns what a text has without the common shingles, or all if there is nothing else."""
+    return Counter({shingle: count for shingle, count in some.items() if shingle not in common}) or some
+
+
+def similarity(removed: str, keeper: str, how: argparse.Namespace, against: bool, common: Collection[Any] = ()) -> float:
     """Returns by how much a record is similar to its keeper, as the options measure it."""
-    a, b = (shingles(text, how.scheme) for text in (removed, keeper))
+    a, b = (_own(shingles(text, how.scheme), common) for text in (removed, keeper))
     if how.multiset:
         return (a & b).total() / ((a | b).total() or 1)
-    common = len(a.keys() & b.keys())
+    both = len(a.keys() & b.keys())
     if how.contained:
-        return max(common / (len(a) or 1), common / (len(b) or 1) if against else 0)
-    return common / (min(len(a), len(b)) if how.containment else len(a.keys() | b.keys()) or 1) if common else 0.0
+        return max(both / (len(a) or 1), both / (len(b) or 1) if against else 0)
+    return both / (min(len(a), len(b)) if how.containment else len(a.keys() | b.keys()) or 1) if both else 0.0
 
 
 # ---- Records ---------------------------------------------------------------
@@ -312,6 +317,21 @@ def _compare(how: argparse.Namespace, removed: "set[str]", needed: dict[str, str
     return Found(number, stay, len(left_out))
 
 
+def _common_ones(how: argparse.Namespace) -> set[Any]:
+    """Returns the shingles that --common leaves out: those of many distinct texts, of all or of a source."""
+    seen, texts, counts = set(), Counter[str](), Counter[tuple[str, Any]]()
+    for files, source in (how.files, how.source), (how.against, None):
+        for record in records(files, how, [] if how.skip_errors else None):
+            some = frozenset(shingles(value_of(record.fields, how.field), how.scheme))
+            own = _id_of(record.fields, source, 0) if source else ""
+            for place in {"", own}:
+                if (place, some) not in seen:
+                    seen.add((place, some))
+                    texts[place] += 1
+                    counts.update((place, shingle) for shingle in some)
+    return {shingle for (place, shingle), count in counts.items() if count >= max(how.common * texts[place], 20)}
+
+
 def _texts_of_others(how: argparse.Namespace, wanted: set[str]) -> dict[str, str]:
     found = {record.id: value_of(record.fields, how.field) for record in records(how.against, how) if record.id in wanted} if how.against else {}
     if missing := wanted - found.keys():
@@ -333,9 +353,10 @@ def check_records(how: argparse.Namespace) -> str:
     found = _compare(how, removed, needed)
     others = _texts_of_others(how, {row[1] for row in rows if row[3] == "against"})
     exact = [row for row in rows if row[4] == "texts" and how.scheme.split()[0] in ("word", "char", "anychar") and not how.mask]
+    common = _common_ones(how) if how.common else set()
     looked_at = random.Random(how.seed).sample(exact, min(how.sample, len(exact))) if how.sample else exact
     for row in looked_at:
-        _check_similarity(row, needed[row[0]], (others if row[3] == "against" else needed)[row[1]], how)
+        _check_similarity(row, needed[row[0]], (others if row[3] == "against" else needed)[row[1]], how, common)
     return (f"{found.records} records: {found.stay} in \"{how.out}\", {len(rows)} removed; {len(looked_at)} similarities are those of the texts, "
             f"{len(rows) - len(looked_at)} were not looked at, {sum(row[4] != 'texts' for row in rows)} of them estimated" + _told(found))
 
@@ -344,9 +365,9 @@ def _told(found: Found) -> str:
     return f"; {found.left_out} that cannot be read were left out" if found.left_out else ""
 
 
-def _check_similarity(row: list[str], text: str, keeper: str, how: argparse.Namespace) -> None:
+def _check_similarity(row: list[str], text: str, keeper: str, how: argparse.Namespace, common: Collection[Any]) -> None:
     said, least = float(row[2]), how.contained or how.threshold
-    value = similarity(text, keeper, how, row[3] == "against")
+    value = similarity(text, keeper, how, row[3] == "against", common)
     if abs(value - said) > 1e-12:
         raise Wrong(f'"{row[0]}" and "{row[1]}" have a similarity of {value:.15g}, not {said:.15g}')
     if value < least - 1e-12:
@@ -421,6 +442,8 @@ def _parser() -> argparse.ArgumentParser:
     add("-s", "--scheme", default="word 3")
     add("-t", "--threshold", type=float, default=0.8)
     add("--contained", type=float, default=0.0)
+    add("--common", type=float, default=0.0)
+    add("--source")
     add("--containment", action="store_true")
     add("--multiset", action="store_true")
     add("--drop", default="others")
