@@ -198,8 +198,10 @@ compare_texts(const Lists *lists, const Corpus *corpus, uint32 a, uint32 b, uint
 		const Candidate *candidate = &candidates[c];
 		const Lists *l = &lists[candidate->scheme];
 		uint64 shared = l->shared[b];
+		/* A text of which no shingle has a weight is weighed whole, and shares nothing with other ones. */
+		bool weighed = candidate->lexicon && (l->weights[a] > 0 || l->weights[b] > 0);
 
-		similarity[c] = candidate->lexicon ?
+		similarity[c] = weighed ?
 			units(candidate->measure, shared >> 32, l->weights[a], l->weights[b]) :
 			units(candidate->measure, (uint32) shared, corpus->text[a].elements[candidate->scheme],
 				  corpus->text[b].elements[candidate->scheme]);
