@@ -513,7 +513,7 @@ my @pages = ((map { my $topic = join ' ', map { "topic$_" } $_ * 9 .. $_ * 9 + 8
 sub write_pages { file(shift, map { '{"site": "' . $_ % 3 . qq(", "text": "$_[$_]"}\n) } 0 .. $#_) }
 write_pages('pages.jsonl', @pages);
 is(run('$N dedupe pages.jsonl | grep -c .'), "2\n", 'a template swallows its topics');
-like(slurp('error'), qr/^neardup: 92 records of 1 clusters share a template, and little else; to compare what is their own: neardup dedupe --common 0\.3 pages\.jsonl$/, 'the command says so');
+like(slurp('error'), qr/^neardup: clusters that share a template, and little else: 1, of 92 records; to compare what is their own: neardup dedupe --common 0\.3 pages\.jsonl$/, 'the command says so');
 my $topics = run('$N dedupe --common 0.05 pages.jsonl');
 is(scalar(split /^/, $topics), 32, 'without the template each topic stays');
 is(slurp('error'), "neardup: shingles that many texts have, and are left out: 88\nneardup: texts that have nothing else, and are compared whole: 2\n", 'it says what it left out');

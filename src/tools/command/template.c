@@ -127,8 +127,8 @@ suggest_common(size_t clusters, size_t records, double share)
 			put_text(&line, " --common %g", floor(share / 2 / unit) * unit);
 	}
 	fprintf(stderr,
-			"neardup: %zu records of %zu clusters share a template, and little else; to compare what is their own: neardup%s\n",
-			records, clusters, line.bytes);
+			"neardup: clusters that share a template, and little else: %zu, of %zu records; to compare what is their own: neardup%s\n",
+			clusters, records, line.bytes);
 	resize(NULL, line.bytes, 0);
 }
 

@@ -42,6 +42,9 @@ scheme_of_name(const char *name)
 
 /* ---- Lexicons ----------------------------------------------------------- */
 
+/* Bytes of a text for each of its shingles, about. */
+#define TEXT_BYTES 6
+
 /* As much as the server takes by default. */
 #define MEMORY_USUAL ((size_t) 64 << 20)
 
@@ -125,7 +128,7 @@ find_common(const char *scheme, double share, size_t memory, neardup_next next, 
 	{
 		MinhashBuilder builder;
 
-		minhash_begin(&builder, 0);
+		minhash_begin(&builder, length / TEXT_BYTES);
 		shingle_text(utf8, length, parts->scheme, minhash_add, &builder);
 		common_add(common, source, builder.element, builder.table.count);
 		table_end(&builder.table);
