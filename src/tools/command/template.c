@@ -36,9 +36,9 @@ next_member(void *state, const char **utf8, size_t *length, uint64_t *source)
 		evidence->read(evidence->state, 0, sample->member[sample->next++], utf8, length);
 }
 
-/* Returns how similar members are to others, on average, without the shingles of a lexicon. */
+/* Returns how much of members is in others, on average, without the shingles of a lexicon. */
 static double
-similarity_without(neardup_session *session, Sample *sample, const neardup_bytes *lexicon)
+containment_without(neardup_session *session, Sample *sample, const neardup_bytes *lexicon)
 {
 	neardup_signer *signer;
 	neardup_bytes set[SAMPLE];
@@ -60,7 +60,7 @@ similarity_without(neardup_session *session, Sample *sample, const neardup_bytes
 		check(session,
 			  neardup_compare(session, NEARDUP_SHINGLES, set[i].bytes, set[i].length, other->bytes,
 							  other->length, &comparison));
-		sum += comparison.similarity;
+		sum += comparison.containment;
 	}
 	for (size_t i = 0; i < sample->count; i++)
 		neardup_free(session, set[i].bytes);
@@ -81,7 +81,7 @@ is_template(neardup_session *session, Sample *sample)
 		  neardup_common(session, options.scheme, 1, options.memory / 2, next_member, sample,
 						 &shared, &lexicon));
 	found =
-		shared > 0 && similarity_without(session, sample, &lexicon) < options.join.threshold / 2;
+		shared > 0 && containment_without(session, sample, &lexicon) < options.join.threshold / 2;
 	neardup_free(session, lexicon.bytes);
 	return found;
 }
