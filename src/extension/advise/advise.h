@@ -129,6 +129,7 @@ typedef struct AdvicePair
 	uint16 similarity[CANDIDATES];
 	uint8 verdict;    /* PairVerdict */
 	bool again;       /* the verdict was given twice */
+	bool asked;       /* the pair is asked for */
 	bool contradicts; /* the verdict contradicts the order of similarity */
 } AdvicePair;
 

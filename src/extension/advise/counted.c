@@ -80,23 +80,32 @@ log_ways(double n, double k)
 	return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1);
 }
 
-/* Returns the chance that `drawn` of `all` pairs, of which `same` are the same, have at least `found` such. */
-static double
-chance_of(double all, double same, uint32 drawn, uint32 found)
+/*
+ * Returns whether `drawn` of `all` pairs, of which `same` are the same, have at least `found` such with
+ * more than CHANCE_BEYOND.
+ */
+static bool
+may_find(double all, double same, uint32 drawn, uint32 found)
 {
-	double chance = 0;
+	double sum = 0;
+	double before = 0;
 
-	for (uint32 i = found; i <= drawn && i <= same; i++)
-		if (drawn - i <= all - same)
-			chance +=
-				exp(log_ways(same, i) + log_ways(all - same, drawn - i) - log_ways(all, drawn));
-	return chance;
+	for (uint32 i = found; i <= drawn && i <= same && sum <= CHANCE_BEYOND; i++)
+	{
+		double chance = drawn - i > all - same ?
+			0 :
+			exp(log_ways(same, i) + log_ways(all - same, drawn - i) - log_ways(all, drawn));
+
+		if (chance < before && chance < CHANCE_BEYOND * 1e-9)
+			break;
+		sum += before = chance;
+	}
+	return sum > CHANCE_BEYOND;
 }
 
 /*
- * Returns the least number of same pairs among `all` of which a draw has `found` same ones, or
- * more, with more than CHANCE_BEYOND: the exact bound by Clopper and Pearson (Biometrika 26,
- * 1934), for a draw without replacement.
+ * Returns the least number of same pairs among `all` of which a draw may have `found`: the exact bound
+ * by Clopper and Pearson (Biometrika 26, 1934), for a draw without replacement.
  */
 static double
 least_same(double all, uint32 drawn, uint32 found)
@@ -108,7 +117,7 @@ least_same(double all, uint32 drawn, uint32 found)
 	{
 		double middle = floor((low + high) / 2);
 
-		if (chance_of(all, middle, drawn, found) > CHANCE_BEYOND)
+		if (may_find(all, middle, drawn, found))
 			high = middle;
 		else
 			low = middle + 1;
@@ -156,17 +165,21 @@ count_drawn(const CorpusPairs *pairs, const Outlook *outlook)
 uint32
 counted_to_halve(const Counted *counted, const Outlook *outlook)
 {
-	double all = Max(rint(outlook->pairs), 1);
-	double width = (counted->high - counted->low) / 2;
-	Counted more = *counted;
+	uint32 low = counted->drawn;
+	uint32 high = (uint32) Min(Max(rint(outlook->pairs), low), PG_INT32_MAX / 10);
 
-	do
+	while (low < high)
 	{
-		more.drawn++;
+		Counted more = {.drawn = low + (high - low) / 2};
+
 		more.same = (uint32) rint((double) counted->same * more.drawn / Max(counted->drawn, 1));
-		bound_precision(&more, Max(all, more.drawn));
-	} while (more.drawn < all && more.high - more.low > width);
-	return (more.drawn - counted->drawn) * 10 / DRAWN_OF_TEN;
+		bound_precision(&more, Max(rint(outlook->pairs), 1));
+		if (2 * (more.high - more.low) <= counted->high - counted->low)
+			high = more.drawn;
+		else
+			low = more.drawn + 1;
+	}
+	return (low - counted->drawn) * 10 / DRAWN_OF_TEN;
 }
 
 /* ---- Numbers of pairs ------------------------------------------------------------- */

@@ -52,16 +52,6 @@ texts_differ(const AdvicePair *pair)
 	return false;
 }
 
-/* Returns whether a pair is among those that are asked for. */
-static bool
-is_asked(const Asked *asked, uint32 pair)
-{
-	for (uint32 i = 0; i < asked->count; i++)
-		if (asked->pair[i] == pair)
-			return true;
-	return false;
-}
-
 /* Returns the share of `wanted` pairs, of which ten have `of_ten`, rounded up. */
 static uint32
 of_ten(uint32 wanted, uint32 of_ten)
@@ -80,7 +70,7 @@ compare_places(const void *x, const void *y)
 
 /* Lists the pairs that may be drawn, with their chances, whose sum is 1.  Returns their number. */
 static uint32
-set_chances(const CorpusPairs *pairs, const Asked *asked, Draw *draw)
+set_chances(const CorpusPairs *pairs, Draw *draw)
 {
 	bool first = pairs->judged_same == 0;
 	uint32 count = 0;
@@ -91,7 +81,7 @@ set_chances(const CorpusPairs *pairs, const Asked *asked, Draw *draw)
 	{
 		const AdvicePair *pair = &pairs->pair[i];
 
-		if (pair->verdict != NO_VERDICT || !texts_differ(pair) || is_asked(asked, i))
+		if (pair->verdict != NO_VERDICT || !texts_differ(pair) || pair->asked)
 			continue;
 		draw[count++].pair = i;
 		total += pair->chance;
@@ -117,7 +107,7 @@ static void
 draw_pairs(const CorpusPairs *pairs, uint32 wanted, Asked *asked)
 {
 	Draw *draw = palloc_extended(sizeof(Draw) * pairs->count + 1, MCXT_ALLOC_HUGE);
-	uint32 count = set_chances(pairs, asked, draw);
+	uint32 count = set_chances(pairs, draw);
 
 	for (uint32 i = 0; i < count; i++)
 		draw[i].place = -log(pairs->pair[draw[i].pair].lot) / draw[i].chance;
@@ -129,13 +119,16 @@ draw_pairs(const CorpusPairs *pairs, uint32 wanted, Asked *asked)
 
 /* Asks for pairs that the first row of the advice reports; without a verdict "same", for those of the guess. */
 static void
-draw_reported(const CorpusPairs *pairs, uint32 wanted, Asked *asked)
+draw_reported(CorpusPairs *pairs, uint32 wanted, Asked *asked)
 {
 	Outlook outlook[CANDIDATES];
+	uint32 from = asked->count;
 
 	if (pairs->judged_same == 0 || model_outlooks(pairs, 0, outlook) == 0)
 		(void) gap_find(pairs, outlook);
-	asked->count += range_to_ask(pairs, outlook, wanted, asked->pair + asked->count);
+	asked->count += range_to_ask(pairs, outlook, wanted, asked->pair + from);
+	for (uint32 i = from; i < asked->count; i++)
+		pairs->pair[asked->pair[i]].asked = true;
 }
 
 /* Mixes the pairs that were not judged before, so that their order tells the judge nothing. */
