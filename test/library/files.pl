@@ -287,7 +287,9 @@ for my $case (
 	is(run("\$N dedupe --skip-errors -i files s1.jsonl $name s3.jsonl 2>&1"), qq(neardup: records that are left out, since they cannot be read: 1\n  could not read "$name": $why\ns1.jsonl\ns3.jsonl\n), "$name as a document") if $name !~ /folder$/;
 }
 fails("\$N compare s1.jsonl wide2.jsonl", 2, qr/it is UTF-16LE/);
-is(run('rm -rf out5; $N dedupe --skip-errors --output out5 s1.jsonl nowhere.jsonl s3.jsonl; cat out5/s1.jsonl out5/s3.jsonl; ls out5; cat out5/nowhere.jsonl'), $eight . "nowhere.jsonl\ns1.jsonl\ns3.jsonl\n", 'each file keeps its own');
+is(run('rm -rf out5; $N dedupe --skip-errors --output out5 s1.jsonl nowhere.jsonl s3.jsonl; cat out5/s1.jsonl out5/s3.jsonl; ls -A out5'), $eight . "s1.jsonl\ns3.jsonl\n", 'each file keeps its own, and one that cannot be read leaves none');
+is(run('rm -rf out5; $N sign --skip-errors --format records --output out5 wide.jsonl s1.jsonl pdf.jsonl wrong.jsonl.gz; ls -A out5'), "s1.jsonl\n", 'nor does one of another format');
+is(run('rm -rf out5; : >void.jsonl; head -c 20 s1.jsonl | gzip | head -c 25 >torn.jsonl.gz; $N dedupe --skip-errors --unit line --output out5 torn.jsonl.gz s1.jsonl void.jsonl; ls -A out5'), "s1.jsonl\nvoid.jsonl\n", 'nor one of which no record can be read; one without records stays');
 run('mkdir -p old; printf "text\na b\n" >some.csv');
 is(run('$N dedupe --skip-errors old some.csv'), "text\na b\n", 'a folder says no format');
 

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static char **target;     /* the target of each file */
+static char **target;     /* the target of each file; empty: nothing of the file can be read */
 static char **part;       /* the file of each target while it is written */
 static size_t targets;    /* files that have been named */
 static size_t moved;      /* files that were moved to where they belong */
@@ -252,6 +252,13 @@ output_pack(RecordBatch *batch)
 		pack(batch->packing, &batch->out);
 }
 
+/* Returns whether nothing can be read of the file that a batch begins. */
+static bool
+is_unreadable(const RecordBatch *batch)
+{
+	return batch->broken.length > 0 && batch->data.length == 0;
+}
+
 /* Writes what a batch has in `out`; batches come in the order of the files. */
 void
 output_write(const RecordBatch *batch)
@@ -260,11 +267,14 @@ output_write(const RecordBatch *batch)
 	{
 		close_part();
 		of = batch->file;
-		stream = fopen(part[opened++], "wb");
-		if (stream == NULL)
-			fail(EXIT_INPUT, "could not write \"%s\": %s", target[opened - 1], strerror(errno));
+		if (is_unreadable(batch))
+			*target[opened] = '\0';
+		else if ((stream = fopen(part[opened], "wb")) == NULL)
+			fail(EXIT_INPUT, "could not write \"%s\": %s", target[opened], strerror(errno));
+		opened++;
 	}
-	write_out(options.folder != NULL ? stream : stdout, batch->out.bytes, batch->out.length);
+	if (options.folder == NULL || stream != NULL)
+		write_out(options.folder != NULL ? stream : stdout, batch->out.bytes, batch->out.length);
 }
 
 /* Moves the files of --output, and the report, to where they belong, if all output was written. */
@@ -275,7 +285,7 @@ output_end(void)
 		fail(EXIT_INPUT, "could not write: %s", strerror(errno));
 	close_part();
 	for (; moved < targets; moved++)
-		if (rename(part[moved], target[moved]) != 0)
+		if (*target[moved] != '\0' && rename(part[moved], target[moved]) != 0)
 			fail(EXIT_INPUT, "could not write \"%s\": %s", target[moved], strerror(errno));
 	if (report != NULL && rename(report_part, report) != 0)
 		fail(EXIT_INPUT, "could not write \"%s\": %s", options.report, strerror(errno));
