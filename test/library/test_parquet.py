@@ -276,6 +276,27 @@ class Parquet(unittest.TestCase):
         self.assertIn("name a folder", run(*files, "-o", self.out, code=2))
         self.assertIn("two files are named", run(files[0], self.write("again/0.parquet", TABLE), "-o", f"{self.folder}/made/", code=2))
 
+    def test_skip_errors(self):
+        """Files that cannot be read are left out and told, and have no output; so is one of which a column is damaged that nothing else reads."""
+        files = [self.write(f"{name}.parquet", TABLE.slice(i, 100), **how) for name, i, how in (("a", 0, {}), ("torn", 100, {}), ("page", 0, {"compression": "none", "use_dictionary": False}), ("b", 50, {}))]
+        other = self.write("other.parquet", pyarrow.table({"id": ["x"], "text": [1]}))
+        lines, none = self.folder / "lines.parquet", self.folder / "none.parquet"
+        lines.write_text('{"text": "a"}\n')
+        files[1].write_bytes(files[1].read_bytes()[:-100])
+        page = files[2].read_bytes()
+        at = pyarrow.parquet.read_metadata(files[2]).row_group(1).column(2).data_page_offset
+        files[2].write_bytes(page[:at] + bytes(30) + page[at + 30:])
+        files += [other, lines, none]
+        self.assertRegex(run(*files, "-o", f"{self.folder}/made", code=2), "could not read")
+        said = run(*files, "-o", f"{self.folder}/made", "--skip-errors", "--id", "id").replace(f"{self.folder}/", "")
+        self.assertRegex(said, r'^neardup: files that are left out, since they cannot be read: 5\n  could not read "torn.parquet": .*footer.*\n  could not read "page.parquet": .*\n  could not read "other.parquet": a column of texts has Arrow\'s type utf8 or binary, not .*\n  …\n$')
+        self.assertEqual(sorted(path.name for path in (self.folder / "made").iterdir()), ["a.parquet", "b.parquet"])
+        self.assertEqual([pyarrow.parquet.read_table(self.folder / f"made/{name}.parquet")["id"].to_pylist() for name in "ab"], [IDS[:100], IDS[100:150]])
+        run(files[0], none, "-o", f"{self.folder}/one", "--skip-errors")
+        self.assertEqual(pyarrow.parquet.read_table(self.folder / "one/a.parquet")["id"].to_pylist(), IDS[:100])
+        self.assertIn("nothing can be read", run(files[1], none, "-o", self.out, "--skip-errors", code=2))
+        self.assertIn("could not read", run(files[0], "-a", none, "-o", self.out, "--skip-errors", code=2))
+
     def test_names(self):
         """A file counts once, whatever its names: one behind its own copy would go as a whole."""
         link, hard, other = self.folder / "link.parquet", self.folder / "hard.parquet", self.write("other.parquet", TABLE.slice(240))
@@ -310,6 +331,7 @@ class Parquet(unittest.TestCase):
             report = [line.replace("\\t", " ").split("\t") for line in (self.folder / "report").read_text().splitlines()]
             self.assertEqual(sorted((line[0], line[1]) for line in report), sorted((a.replace("\t", " "), b.replace("\t", " ")) for a, b in expected))
             self.assertLessEqual({line[4] for line in report}, {how.get("decide", "texts")})
+            self.assertEqual([float(line[5]) for line in report if line[5:] and line[3] == "duplicate"], [row["estimate"] for row in rows if row["keeper"] not in (None, row["id"]) and "estimate" in row])
             self.assertEqual([float(line[2]) for line in report if line[3] == "duplicate"], [row["similarity"] for row in rows if row["keeper"] not in (None, row["id"])])
             self.assertEqual({line[3] for line in report}, {"duplicate", "against"} if "against" in how else {"duplicate"} if report else set())
 
@@ -340,6 +362,9 @@ class Parquet(unittest.TestCase):
         for field in "data.text", "a.b", "talk[].say":
             run(file, "-o", self.out, "-f", field)
             self.assertEqual(pyarrow.parquet.read_table(self.out)["id"].to_pylist(), [*range(252), -1], field)
+        numbers = self.write("numbers.parquet", pyarrow.table({"list": [[1], [2]], "bytes": [[b"a"], [b"b"]]}))
+        for field, kind in ("list[]", "int64"), ("bytes[]", "binary"):
+            self.assertIn(f"'{field}' has no texts: its type is {kind}, not string", run(numbers, "-o", self.out, "-f", field, code=2))
         self.assertIn("there is no 'say' in", run(file, "-o", self.out, "-f", "data.say", code=2))
 
     def test_signatures(self):

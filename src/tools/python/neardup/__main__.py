@@ -73,6 +73,7 @@ def _parser() -> _Parser:
     add("--contained", type=float, metavar="SHARE", help="a row goes if at least this share of its shingles is in the one that stays")
     add("-a", "--against", metavar="FILE", help="drops what is similar to a row of this Parquet file")
     add("--report", metavar="FILE", help="a file for id, keeper, similarity, duplicate or against, and texts or signatures, which decided, of each row that is dropped")
+    add("--skip-errors", action="store_true", help="leaves out files that cannot be read, or are damaged, and says which; each is read once more before")
     add("-j", "--jobs", type=_jobs, default=min(os.cpu_count() or 1, JOBS_MOST), help="threads (processors)")
     add("-m", "--memory", type=_memory, default=0, help="memory to compare in, such as 800M or 4G (half of the machine's)")
     return parser
@@ -98,7 +99,8 @@ def _dedupe(given: argparse.Namespace) -> None:
     making = {"k": given.minhash[0], "b": given.minhash[1], "scheme": given.scheme, "lexicon": lexicon, "jobs": given.jobs, "decide": given.decide or "texts",
               "shingles": given.shingles or any(sets.values())}
     dedupe_files(given.files, given.output, field=given.field, id=given.id, source=given.source, common=given.common, against=given.against,
-                 report=given.report, told=lambda count: print(f"neardup: shingles that many texts have, and are left out: {count}", file=sys.stderr),
+                 report=given.report, skip_errors=given.skip_errors,
+                 told=lambda count: print(f"neardup: shingles that many texts have, and are left out: {count}", file=sys.stderr),
                  keeping=keeping, making=making,
                  done=lambda stay, rows: sys.stderr.isatty() and print(f"{stay:,} of {rows:,} rows stay", file=sys.stderr))
 

@@ -10,13 +10,13 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import _arrow, _footer
 from ._joining import NO_KEEPER, Clusters, Kept, keep
 from ._signing import Lexicon
 from ._tables import make_values, pyarrow_take
-from ._values import Values
+from ._values import Values, compare
 
 pyarrow: Any = import_module("pyarrow")
 parquet: Any = import_module("pyarrow.parquet")
@@ -39,7 +39,7 @@ def _reading(path: str) -> Iterator[None]:
     try:
         yield
     except (pyarrow.ArrowException, ValueError, OSError) as error:
-        raise InputError(f'could not read "{path}": {error}') from None
+        raise InputError(f'could not read "{path}": {" ".join(str(error).split())}') from None
 
 
 def _open(path: str) -> Any:
@@ -88,6 +88,8 @@ def _place_of(schema: Any, field: str) -> list[str]:
             kind = kind.field(step).type
         else:
             raise ValueError(f"there is no {step!r} in {kind}")
+    if "[]" in steps and "string" not in str(kind):
+        raise ValueError(f"{field!r} has no texts: its type is {kind}, not string")
     return [root, *steps]
 
 
@@ -100,6 +102,11 @@ def _column(file: Any, field: str) -> Iterator[Any]:
 
 # The names that are left out of which a message has the first.
 _PLACES = 3
+
+
+def _tell_left_out(what: str, left_out: Sequence[str]) -> None:
+    if left_out:
+        print(f"neardup: {what}: {len(left_out)}", *left_out[:_PLACES], *["  …"][:len(left_out) - _PLACES], sep="\n", file=sys.stderr)
 
 
 def _distinct(paths: Sequence[str], against: str | None) -> list[str]:
@@ -116,9 +123,7 @@ def _distinct(paths: Sequence[str], against: str | None) -> list[str]:
         else:
             known[file] = path
             stay.append(path)
-    if left_out:
-        places = [*left_out[:_PLACES], *["  …"][:len(left_out) - _PLACES]]
-        print(f"neardup: names that are left out, since another is of the same file: {len(left_out)}", *places, sep="\n", file=sys.stderr)
+    _tell_left_out("names that are left out, since another is of the same file", left_out)
     if not (mine := stay[against is not None:]):
         raise InputError("all files are those of --against: nothing would stay")
     return mine
@@ -152,6 +157,29 @@ class _Side:
     def ids(self, field: str | None) -> Sequence[Any]:
         """Returns the ids of the rows, as texts if Arrow has these of their type, or their numbers from 1."""
         return [item for array in self.column(field) for item in _texts_of(array).to_pylist()] if field else range(1, NO_KEEPER)
+
+
+def _whole(paths: Sequence[str], field: str, id: str | None) -> list[str]:
+    """Returns the paths of files that can be read to their ends, and says which are left out."""
+    stay, left_out = [], []
+    for path in paths:
+        try:
+            side = _Side([path])
+            side.check(field, id)
+            with _reading(path):
+                for chunk in itertools.chain.from_iterable(map(_arrow.chunks_of, side.column(field))):
+                    _arrow.texts_of(chunk)
+                for _ in _batches(_Carried(path, side.files[0].schema_arrow).file):
+                    pass
+            stay.append(path)
+        except TypeError as error:
+            left_out.append(f'  could not read "{path}": {error}')
+        except InputError as error:
+            left_out.append(f"  {error}")
+    _tell_left_out("files that are left out, since they cannot be read", left_out)
+    if not stay:
+        raise InputError("nothing can be read")
+    return stay
 
 
 def spooled(arrays: Iterator[Any], file: Any) -> Any:
@@ -263,9 +291,9 @@ class _Sink(io.RawIOBase):
         return written
 
 
-def _outputs(inputs: Sequence[str], output: str) -> list[pathlib.Path]:
+def _outputs(inputs: Sequence[str], output: str, several: bool) -> list[pathlib.Path]:
     """Returns the path of each output: that of the one file, or one of each input's name in a folder."""
-    if len(inputs) == 1 and not output.endswith("/") and not os.path.isdir(output):
+    if not several and not output.endswith("/") and not os.path.isdir(output):
         return [pathlib.Path(output)]
     if output.endswith(".parquet"):
         raise InputError(f'several files make several: name a folder for them, such as "{output.removesuffix(".parquet")}/"')
@@ -314,19 +342,28 @@ def _aside() -> Iterator[Callable[[str | pathlib.Path], pathlib.Path]]:
             aside.unlink(missing_ok=True)
 
 
-def _dropped(clusters: Clusters, reason: str, decided: str, ids: Sequence[Any], keepers: Sequence[Any]) -> Iterator[str]:
+class _Named(NamedTuple):
+    """The values of rows, and their ids."""
+
+    values: Values
+    ids: Sequence[Any]
+
+
+def _dropped(clusters: Clusters, reason: str, decided: str, mine: _Named, theirs: _Named) -> Iterator[str]:
     special = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
     for i, (keeper, similarity) in enumerate(zip(*clusters)):
         if keeper != NO_KEEPER and (reason == "against" or keeper != i):
-            names = (str(name).translate(special) for name in (ids[i], keepers[keeper]))
-            yield "\t".join([*names, repr(similarity).removesuffix(".0"), reason, decided]) + "\n"
+            names = (str(name).translate(special) for name in (mine.ids[i], theirs.ids[keeper]))
+            numbers = [similarity, *([compare(mine.values[i], theirs.values[keeper]).similarity] if mine.values.many.evidence else [])]
+            said, *estimate = (repr(number).removesuffix(".0") for number in numbers)
+            yield "\t".join([*names, said, reason, decided, *estimate]) + "\n"
 
 
-def _report(file: Any, kept: Kept, decided: str, ids: Sequence[Any], others: Sequence[Any]) -> None:
-    """Writes what the command's --report does, in its order, but for the estimate; `decided` is texts or signatures."""
-    if kept.held is not None:
-        file.writelines(_dropped(kept.held, "against", decided, ids, others))
-    file.writelines(_dropped(kept.clusters, "duplicate", decided, ids, ids))
+def _report(file: Any, kept: Kept, decided: str, mine: _Named, theirs: _Named | None) -> None:
+    """Writes what the command's --report does, in its order; `decided` is texts or signatures."""
+    if kept.held is not None and theirs is not None:
+        file.writelines(_dropped(kept.held, "against", decided, mine, theirs))
+    file.writelines(_dropped(kept.clusters, "duplicate", decided, mine, mine))
 
 
 # ---- Deduplication ---------------------------------------------------------
@@ -344,17 +381,20 @@ def _common(share: float, source: str | None, field: str, scheme: str | None, si
 
 
 def dedupe_files(inputs: Sequence[str], output: str, *, field: str, id: str | None, source: str | None, common: float | None,
-                 against: str | None, report: str | None, keeping: dict[str, Any], making: dict[str, Any],
+                 against: str | None, report: str | None, skip_errors: bool, keeping: dict[str, Any], making: dict[str, Any],
                  done: Callable[[int, int], Any], told: Callable[[int], Any]) -> None:
-    """Writes what stays of Parquet files: a file, or one for each in a folder.  `keeping` is of keep(), `making` of
-    make_values(); done is told how many rows stay, of how many; told how many shingles are left out, as of dedupe()."""
-    inputs = _distinct(inputs, against)
+    """Writes what stays of Parquet files, with skip_errors of those that can be read: a file, or one for each in a folder.
+    `keeping` is of keep(), `making` of make_values(); done is told how many rows stay, of how many; told how many shingles
+    are left out, as of dedupe()."""
+    known = _distinct(_whole(inputs, field, id) if skip_errors else inputs, against)
+    several = len(known) > 1 or skip_errors and len(inputs) > 1
+    inputs = known
     side, other = _Side(inputs), None if against is None else _Side([against])
     side.check(field, id, source)
     carried = [_Carried(path, file.schema_arrow) for path, file in zip(side.paths, side.files)]
     if other is not None:
         other.check(field, id if report else None)
-    paths = _outputs(inputs, output)
+    paths = _outputs(inputs, output, several)
     _check_written(inputs, against, paths, report)
     if common is not None:
         lexicon = _common(common, source, field, making["scheme"], side, other)
@@ -366,14 +406,16 @@ def dedupe_files(inputs: Sequence[str], output: str, *, field: str, id: str | No
             again = making["decide"] == "texts" and not making["shingles"]
             return make_values(spooled(texts, spools.enter_context(tempfile.TemporaryFile())) if again else _arrow.Chunks(texts), **making)
 
-        kept = keep(values_of(side), against=None if other is None else values_of(other), **keeping)
+        values, others = values_of(side), None if other is None else values_of(other)
+        kept = keep(values, against=others, **keeping)
     stays, place = bytearray(len(kept.clusters.keeper)), 0
     for number in kept.stay:
         stays[number] = 1
     with _aside() as aside:
         if report:
             with open(aside(report), "w", encoding="utf-8") as lines:
-                _report(lines, kept, "texts" if making["shingles"] else making["decide"], side.ids(id), other.ids(id) if other else ())
+                theirs = None if other is None or others is None else _Named(others, other.ids(id))
+                _report(lines, kept, "texts" if making["shingles"] else making["decide"], _Named(values, side.ids(id)), theirs)
         for path, some in zip(paths, carried):
             with open(aside(path), "wb") as out:
                 some.write(memoryview(stays)[place:place + some.file.metadata.num_rows], out)
