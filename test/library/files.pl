@@ -708,7 +708,7 @@ my $verify = "$ENV{TESTDIR}/python/neardup/verify.py";
 SKIP:
 {
 	skip 'the Python package was not built', 1 unless -e $verify;
-	my @pool = (map({ "word$_" } 1 .. 30), 'Straße', 'İstanbul', '海', 'ไทย', "e\x{301}", "\x{1100}\x{1161}", '½', 'ﬁx');
+	my @pool = (map({ "word$_" } 1 .. 30), 'the', 'Straße', 'İstanbul', '海', 'ไทย', "e\x{301}", "\x{1100}\x{1161}", '½', 'ﬁx');
 
 	# Texts, each third of which is an earlier one with few changes, or none.
 	sub random_texts
@@ -733,18 +733,37 @@ SKIP:
 	file('d.csv', "\xEF\xBB\xBFid,text\r\n", map { Encode::encode('UTF-8', "k$_,\"" . $texts[$_] =~ s/"/""/gr . "\"\r\n") } 0 .. $#texts);
 	file('d.tsv', "text\tid\n", map { Encode::encode('UTF-8', $texts[$_] =~ s/([\\\n\t])/{ "\\" => "\\\\", "\n" => "\\n", "\t" => "\\t" }->{$1}/ger . "\tk$_\n") } 0 .. $#texts);
 	file('held.jsonl', map { Encode::encode('UTF-8', qq({"id": "h$_", "score": 1, "text": ) . json_string($texts[$_]) . "}\n") } 3, 50, 100);
-	run('gzip -kf c.jsonl; sed "s/^/x/; 2,9d" c.jsonl | head -3 >broken; (cat broken; cat c.jsonl; head -c 20 c.jsonl) >broken.jsonl');
+	file('e.jsonl', map { Encode::encode('UTF-8', qq({"n": $_, "data": [) . join(', ', map { qq({"text": ) . json_string($_) . '}' } split(/ (?=word1\d)/, $texts[$_], -1), "the very end\r", "\n") . qq(], "t": "\\u0041"}\n)) } 0 .. $#texts);
+	run('gzip -kf c.jsonl; rm -f same.jsonl; ln c.jsonl same.jsonl; (cat d.csv; printf "k,one \"two\" three\n\nx,\"a b\ny,c d\n") >open.csv; sed "s/$/,1/" some.csv >other.csv; sed "s/^/x/; 2,9d" c.jsonl | head -3 >broken; (cat broken; cat c.jsonl; head -c 20 c.jsonl) >broken.jsonl');
 	for my $case ('c.jsonl', 'c.jsonl -t 0.5 --id id', 'c.jsonl.gz --id id -s "word 1" -t 0.6', 'c.jsonl --id id -s "char 4"', 'd.csv --id id', 'd.tsv --id id -t 0.5', 'd.tsv', 'c.jsonl --id id --contained 0.7 -t 0.4', 'c.jsonl -t 0.5 --shingles --multiset',
 		'c.jsonl -t 0.7 --shingles --containment', 'c.jsonl --id id -t 0.5 --against held.jsonl', 'c.jsonl --id id -t 0.4 --contained 0.9 --against held.jsonl', 'c.jsonl --drop all', 'c.jsonl --unit line --min-words 2', 'd.csv --id id --unit line --min-words 3', 'd.tsv --unit line --min-words 1',
-		'c.jsonl --unit line --min-words 2 --against held.jsonl --id id', 'broken.jsonl --skip-errors', 'broken.jsonl --skip-errors --unit line', 'c.jsonl --mask digits -t 0.5', 'c.jsonl -s "word 1" --common 0.5 -t 0.6', 'c.jsonl -s "word 1" --common 0.75 --source score --id id -t 0.6 --against held.jsonl','c.jsonl held.jsonl --id id')
+		'c.jsonl --unit line --min-words 2 --against held.jsonl --id id', 'broken.jsonl --skip-errors', 'broken.jsonl --skip-errors --unit line', 'c.jsonl --mask digits -t 0.5', 'c.jsonl -s "word 1" --common 0.5 -t 0.6', 'c.jsonl -s "word 1" --common 0.75 --source score --id id -t 0.6 --against held.jsonl', 'c.jsonl held.jsonl --id id', 'c.jsonl --id id -s "stopword 2" -t 0.3 -j 2 --best score', 'e.jsonl --unit line --min-words 2 --field data[].text',
+		'nowhere.jsonl c.jsonl --skip-errors', 'cut.jsonl.gz c.jsonl --skip-errors', 'bad.jsonl.gz c.jsonl --skip-errors', 'same.jsonl c.jsonl --id id', 'empty.csv d.csv --id id', 'open.csv d.csv --skip-errors', 'd.csv other.csv --skip-errors')
 	{
-		my ($files, $options) = $case =~ /^(\S+(?: held\.jsonl)?)(.*)/;
+		my ($files, $options) = $case =~ /^(\S+(?: [cd]\.\w+| held\.jsonl| other\.csv)?)(.*)/;
 		run("\$N dedupe $options --report cert $files >went");
 		cmp_ok(run('wc -l <cert'), '>', 2, 'records go');
 		like(run('python3 ' . "$verify $files went cert" . ($options =~ s/--shingles//r)), qr/^\d+ records: \d+ in "went"/, "checked: $case");
 	}
 	run('$N dedupe -t 0.5 --decide signatures --report cert c.jsonl >went');
-	like(run("python3 $verify -t 0.5 c.jsonl went cert"), qr/; 0 similarities are those of the texts, (\d+) were not looked at, \1 of them estimated$/, 'an estimate is one');
+	like(run("python3 $verify -t 0.5 c.jsonl went cert"), qr/; 0 similarities are those of the texts, (\d+) were not looked at; \1 are estimated$/, 'an estimate is one');
+	run('$N dedupe -t 0.5 --mask digits --report cert c.jsonl >went');
+	like(run("python3 $verify -t 0.5 --mask digits c.jsonl went cert"), qr/; 0 similarities are those of the texts, (\d+) were not looked at; \1 are of masked texts, which is not computed here$/, 'masked texts');
+	is(run("python3 $verify -t 0.5 --mask digits - went cert <c.jsonl"), run("python3 $verify -t 0.5 --mask digits c.jsonl went cert"), 'standard input');
+
+	# A folder has a file for each; what another has is not in it.
+	run('rm -rf went3; cp c.jsonl.gz c2.jsonl.gz; $N dedupe --skip-errors -t 0.6 --report cert --output went3 held.jsonl nowhere.jsonl c2.jsonl.gz same.jsonl c.jsonl');
+	my $folder = "python3 $verify --skip-errors -t 0.6 held.jsonl nowhere.jsonl c2.jsonl.gz same.jsonl c.jsonl went3 cert";
+	like(run($folder), qr/^607 records: \d+ in "went3"/, 'a folder');
+	run('mv went3/held.jsonl h; mv went3/same.jsonl went3/held.jsonl; mv h went3/same.jsonl');
+	fails($folder, 1, qr{record 1 is not in "went3/held.jsonl"});
+	if ($zstd)
+	{
+		my $read = system('python3 -c "import zstandard" 2>/dev/null || python3 -c "import compression.zstd" 2>/dev/null') == 0;
+
+		run('$N dedupe --report cert c.jsonl >went; (head -100 c.jsonl | zstd -q; tail -n +101 c.jsonl | zstd -q) >c.jsonl.zst; zstd -q <went >went.zst');
+		like(run("python3 $verify c.jsonl.zst went.zst cert 2>&1", $read ? 0 : 2), $read ? qr/^302 records/ : qr/^neardup.verify: "c.jsonl.zst" is packed by zstd, which Python reads from 3.14 on, or with the package zstandard: install it, or unpack/, 'zstd');
+	}
 	run('$N dedupe -t 0.5 --id id --against held.jsonl --report cert c.jsonl >went');
 	like(run("python3 $verify -t 0.5 --id id --against held.jsonl --sample 5 c.jsonl went cert"), qr/; 5 similarities /, 'a sample');
 
@@ -779,13 +798,21 @@ SKIP:
 	@kept = split /^/, slurp('went');
 	@report = split /^/, slurp('cert');
 	for my $case ([ 'a line that stays', \@kept, [ @report[ 1 .. $#report ] ], '.' ], [ 'a line that goes', \@kept, [ @report, "1\t1\tduplicate\tx\n" ], '.' ], [ 'another reason', \@kept, [ $report[0] =~ s/duplicate/empty/r, @report[ 1 .. $#report ] ], 'should not have gone' ],
-		[ 'a text', [ $kept[3] =~ s/word/Word/r, @kept[ 1 .. $#kept ] ], \@report, 'is not in' ])
+		[ 'a text', [ $kept[3] =~ s/word/Word/r, @kept[ 1 .. $#kept ] ], \@report, 'is not in' ], [ 'a line that is none', \@kept, [ @report, "1\t99\tduplicate\tx\n" ], 'has no line 99' ])
 	{
 		my ($name, $out, $report, $message) = @$case;
 
 		file('went2', @$out);
 		file('cert2', @$report);
 		fails("python3 $verify --unit line --min-words 2 c.jsonl went2 cert2", 1, qr/^neardup.verify: .*$message/);
+	}
+	# Nor is a record that lost lines written otherwise.
+	run('$N dedupe --unit line --min-words 2 --field data[].text --report cert e.jsonl >went');
+	for my $change ('s/: /:/', 's/u0041/u0061/', 's/\\\\u0041/A/', 's/"n": \([0-9]*\)/"n": "\1"/')
+	{
+		run("sed '$change' went >went2");
+		isnt(run('cmp -s went went2; echo $?'), "0\n", "$change changes something");
+		fails("python3 $verify --unit line --min-words 2 --field data[].text e.jsonl went2 cert", 1, qr/is not in "went2" as it was/);
 	}
 }
 

@@ -355,6 +355,16 @@ class Parquet(unittest.TestCase):
             code, said = verify(file, self.write("wrong.parquet", wrong), report, "--id", "id")
             self.assertEqual((code, why in said), (1, True), said)
         self.assertEqual(verify(file, report, report)[0], 2)
+        if LATER:
+            # Lines in several frames of zstd.
+            import zstandard
+            lines = [f'{{"text": "{text}"}}\n'.encode() for text in WORDS[:9]]
+            packed, kept = self.folder / "in.jsonl.zst", self.folder / "kept.jsonl.zst"
+            packed.write_bytes(b"".join(zstandard.compress(b"".join(some)) for some in (lines[:5], lines[5:], lines[:1])))
+            report.write_text("10\t1\t1\tduplicate\ttexts\t1\n")
+            for stay, code in (lines, 0), (lines[:8], 1):
+                kept.write_bytes(zstandard.compress(b"".join(stay)))
+                self.assertEqual(verify(packed, kept, report)[0], code)
 
     def test_nested(self):
         rows = [{"id": i, "data": {"text": text, "n": 1}, "a.b": text, "talk": [{"say": text and text[:200]}, None, {"say": text and text[200:]}]} for i, text in enumerate(TEXTS)]

@@ -9,15 +9,18 @@ import bisect
 import csv
 import functools
 import gzip
+import io
 import itertools
 import json
+import os
 import pathlib
 import random
 import re
 import sys
 import unicodedata
+import zlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from importlib import import_module
 from typing import Any, BinaryIO, NamedTuple, NoReturn
 
@@ -26,6 +29,9 @@ _SEGMENT = 32
 _BOM = b"\xef\xbb\xbf"
 _COPIED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _LINE_END = re.compile("(\r\n|[\n\r\u2028\u2029])")
+_STRING = re.compile(rb'("(?:[^"\\]|\\.)*")')
+# How files begin that the command does not read.
+_FOREIGN = (b"%PDF-", b"PK\3\4", b"\xfd7zXZ", b"BZh", b"PAR1", b"ARROW1", b"\4\x22\x4d\x18", b"SQLite format 3", b"\xff\xfe", b"\xfe\xff", b"\xff\xff\xff\xff")
 
 
 class Wrong(Exception):
@@ -144,27 +150,65 @@ class Record(NamedTuple):
     fields: Any
 
 
+def _unpacked(path: str) -> BinaryIO:
+    """Returns what zstd has packed."""
+    for name in "compression.zstd", "zstandard":
+        try:
+            module = import_module(name)
+        except ImportError:
+            continue
+        if name == "zstandard":
+            return io.BufferedReader(module.ZstdDecompressor().stream_reader(_raw(path), read_across_frames=True))
+        opened: BinaryIO = module.open(_raw(path))
+        return opened
+    raise Unreadable(f'"{path}" is packed by zstd, which Python reads from 3.14 on, or with the package zstandard: install it, or unpack the file first')
+
+
+def _raw(path: str) -> Any:
+    return sys.stdin.buffer if path == "-" else open(path, "rb")
+
+
 def _open(path: str) -> BinaryIO:
-    file: Any = sys.stdin.buffer if path == "-" else open(path, "rb")  # noqa: SIM115
-    head = file.peek(4)[:4]
-    if head == b"\x28\xb5\x2f\xfd":
-        raise Unreadable(f'"{path}" is packed by zstd: unpack it first')
-    return gzip.open(file) if head[:2] == b"\x1f\x8b" else file  # type: ignore[return-value]
+    file = _raw(path)
+    head = file.peek(16)
+    if head[:2] == b"\x1f\x8b":
+        return gzip.open(file)  # type: ignore[return-value]
+    if head[:4] == b"\x28\xb5\x2f\xfd" or head[1:4] == b"\x2a\x4d\x18" and head[0] >> 4 == 5:
+        return _unpacked(path)
+    if head.startswith(_FOREIGN) or path.endswith((".gz", ".zst")) and head:
+        raise Unreadable(f'"{path}" is of another format')
+    return file  # type: ignore[no-any-return]
+
+
+def _readable(path: str) -> bool:
+    """Returns whether a file is read, if errors are skipped: one that is packed, and damaged, not only cut, is left out."""
+    try:
+        if path == "-":
+            return True
+        file = _open(path)
+        return b"\0" not in file.read(4096) and (not isinstance(file, gzip.GzipFile) or all(iter(lambda: file.read(1 << 20), b"")))
+    except EOFError:
+        return True
+    except (OSError, Unreadable, zlib.error):
+        return False
 
 
 def _rows(file: BinaryIO, how: argparse.Namespace) -> Iterator[bytes]:
     """Yields the records of a file, without the byte order mark before them."""
-    first, row = True, b""
+    row, is_open = b"", False
     ends = re.compile(rb'(?:(?:"(?:[^"]|"")*"[^%b\n]*|[^"%b\n][^%b\n]*)?(?:%b|(\n)))*' % ((re.escape(how.separator.encode()),) * 4))
-    for line in file:
-        row, first = row + (line.removeprefix(_BOM) if first else line), False
-        if how.format == "csv" and not (line.endswith(b"\n") and row.count(b'"') % 2 == 0):
-            found = ends.fullmatch(row)
-            if not found or not found[1]:
-                continue
-        yield row
-        row = b""
-    if row:
+    for number, line in enumerate(file):
+        line = line if number else line.removeprefix(_BOM)
+        row += line
+        if how.format == "csv" and (is_open or b'"' in line):
+            # A quote that is open stands before what follows.
+            found = ends.fullmatch(b'"' + line if is_open else line)
+            is_open = not found or not found[1]
+        if not is_open:
+            yield row
+            row = b""
+    # A last line may have no end.
+    if row and not (how.skip_errors and not ends.fullmatch(row + b"\n")):
         yield row
 
 
@@ -176,21 +220,25 @@ def _cells(row: bytes, how: argparse.Namespace) -> list[str]:
     return ["" if cell == "\\N" else re.sub(r"\\(.)", lambda m: _COPIED.get(m[1], m[1]), cell) for cell in cells]
 
 
-def _walk(value: Any, steps: list[str]) -> Iterator[str]:
+def _edited(value: Any, steps: list[str], edit: Callable[[str], str]) -> Any:
+    """Returns a value with other texts at a place within it."""
     if not steps:
-        yield from [value] if isinstance(value, str) else []
-    elif steps[0] == "[]":
-        for element in value if isinstance(value, list) else []:
-            yield from _walk(element, steps[1:])
-    elif isinstance(value, dict):
-        yield from _walk(value.get(steps[0]), steps[1:])
+        return edit(value) if isinstance(value, str) else value
+    if steps[0] == "[]":
+        return [_edited(element, steps[1:], edit) for element in value] if isinstance(value, list) else value
+    return {**value, steps[0]: _edited(value[steps[0]], steps[1:], edit)} if isinstance(value, dict) and steps[0] in value else value
+
+
+def _with_texts(fields: Any, name: str, edit: Callable[[str], str]) -> Any:
+    """Returns a record with other texts in a field."""
+    return _edited(fields, [name] if name in fields else name.replace("[]", ".[]").split("."), edit)
 
 
 def value_of(fields: Any, name: str) -> str:
     """Returns the text in a field."""
-    if name in fields:
-        return fields[name] if isinstance(fields[name], str) else ""
-    return "\n".join(_walk(fields, name.replace("[]", ".[]").split(".")))
+    texts: list[str] = []
+    _with_texts(fields, name, lambda text: texts.append(text) or text)  # type: ignore[func-returns-value]
+    return "\n".join(texts)
 
 
 def _id_of(fields: Any, name: str | None, number: int) -> str:
@@ -223,7 +271,7 @@ def _of_parquet(path: str, how: argparse.Namespace, number: int) -> Iterator[Rec
     """Yields the rows of a Parquet file, whose values are their bytes."""
     try:
         file = import_module("pyarrow.parquet").ParquetFile(path)
-        how.schemas.append((path, file.schema_arrow))
+        how.schemas[path] = file.schema_arrow
         # pyarrow reads what has dictionaries within of one row group at a time.
         for batch in itertools.chain.from_iterable(file.iter_batches(4096, row_groups=[group]) for group in range(file.metadata.num_row_groups)):
             for row in zip(*map(_values, batch.columns)):
@@ -235,33 +283,46 @@ def _of_parquet(path: str, how: argparse.Namespace, number: int) -> Iterator[Rec
         raise Unreadable(f'could not read "{path}": {error}') from None
 
 
-def records(paths: Iterable[str], how: argparse.Namespace, left_out: list[int] | None = None, heads: list[bytes] | None = None) -> Iterator[Record]:
-    """Yields the records of files; the numbers of those that cannot be read go to left_out, if it is given."""
-    number = 0
-    for path in paths:
-        if how.format == "parquet":
-            for record in _of_parquet(path, how, number):
-                number = record.number
-                yield record
-            continue
-        names = None
+class Side:
+    """The records of files, which are numbered, and the names of columns; if errors are skipped, how many are left out."""
+
+    def __init__(self, how: argparse.Namespace, skip: bool = False) -> None:
+        self._how, self._skip, self._number = how, skip, 0
+        self.heads: list[bytes] = []
+        self.left_out = 0
+
+    def records(self, paths: Iterable[str]) -> Iterator[Record]:
+        for path in paths:
+            if self._how.format == "parquet":
+                for record in _of_parquet(path, self._how, self._number):
+                    self._number = record.number
+                    yield record
+            elif not self._skip or _readable(path):
+                try:
+                    yield from self._of_file(path)
+                except EOFError:
+                    if not self._skip:
+                        raise
+
+    def _of_file(self, path: str) -> Iterator[Record]:
+        how, names = self._how, None
         for row in _rows(_open(path), how):
             if how.format != "jsonl" and names is None:
                 names = _cells(row, how)
-                if heads is not None:
-                    heads.append(row)
-                continue
-            if how.format == "jsonl" and not row.strip(b" \t\r\n"):
-                continue
-            number += 1
-            try:
-                fields = _fields(row, names, how)
-            except Unreadable as error:
-                if left_out is None:
-                    raise Unreadable(f'record {number} of "{path}" cannot be read: {error}') from None
-                left_out.append(number)
-                continue
-            yield Record(number, row if row.endswith(b"\n") else row + b"\n", _id_of(fields, how.id, number), fields)
+                known = self.heads and _cells(self.heads[0], how) or names
+                if self._skip and (how.field not in names or how.id not in (None, *names) or known != names):
+                    return
+                self.heads.append(row)
+            elif how.format != "jsonl" or row.strip(b" \t\r\n"):
+                self._number += 1
+                try:
+                    fields = _fields(row, names, how)
+                except Unreadable as error:
+                    if not self._skip:
+                        raise Unreadable(f'record {self._number} of "{path}" cannot be read: {error}') from None
+                    self.left_out += 1
+                    continue
+                yield Record(self._number, row if row.endswith(b"\n") else row + b"\n", _id_of(fields, how.id, self._number), fields)
 
 
 def _read_report(path: str) -> list[list[str]]:
@@ -280,48 +341,82 @@ class Found(NamedTuple):
     left_out: int
 
 
-def _same_marks(how: argparse.Namespace) -> None:
-    marked = sorted((_open(path).read(3) == _BOM, path) for path in (how.files[0], how.out))
+def _files_of(how: argparse.Namespace) -> list[str]:
+    """Returns the files that count: each once, whatever its names, and none that is also of --against."""
+    known, files = set(), []
+    for path in [*how.against, *how.files]:
+        try:
+            status = os.stat(path)
+        except OSError:
+            files.append(path)
+            continue
+        if (status.st_dev, status.st_ino) not in known:
+            files.append(path)
+        known.add((status.st_dev, status.st_ino))
+    return files[len([path for path in files if path in how.against]):]
+
+
+def _pairs_of(how: argparse.Namespace) -> list[tuple[list[str], str]]:
+    """Returns files, and that with what stays of them: of a folder, the one of each name."""
+    files = _files_of(how)
+    return [([path], os.path.join(how.out, os.path.basename(path))) for path in files] if os.path.isdir(how.out) else [(files, how.out)]
+
+
+def _same_marks(files: list[str], out: str, how: argparse.Namespace) -> None:
+    begun = (_open(path).peek(3)[:3] for path in files if not how.skip_errors or _readable(path))  # type: ignore[attr-defined]
+    marked = sorted((start == _BOM, path) for start, path in ((next(filter(None, begun), b""), files[0]), (_open(out).peek(3)[:3], out)))  # type: ignore[attr-defined]
     if marked[0][0] != marked[1][0]:
         raise Wrong(f'"{marked[1][1]}" has a byte order mark, and "{marked[0][1]}" has none')
 
 
-def _compare(how: argparse.Namespace, removed: "set[str]", needed: dict[str, str], change: Any = None) -> Found:
-    """Compares the records that are not removed with the output, in order, and gathers the texts that are needed."""
-    heads: list[bytes] = []
-    left_out: list[int] = []
-    out, seen, stay, number = records([how.out], how, heads=heads), set(), 0, 0
-    mine: list[bytes] = []
-    for record in records(how.files, how, left_out if how.skip_errors else None, mine):
-        number += 1
-        if record.id in needed:
-            if record.id in seen:
-                raise Wrong(f'the id "{record.id}" occurs twice: write the report without --id')
-            seen.add(record.id)
-            needed[record.id] = value_of(record.fields, how.field)
-        if record.id in removed:
-            continue
-        kept = next(out, None)
-        stay += 1
-        if kept is None or not (change(record, kept) if change else kept.raw == record.raw):
-            raise Wrong(f'record {record.number} is not in "{how.out}" as it was, nor in the report')
-    if (more := next(out, None)) is not None:
-        raise Wrong(f'record {more.number} of "{how.out}" is no record of what was read')
+def _is_kept(record: Record, fields: Any, kept: Record | None, how: argparse.Namespace) -> bool:
+    """Returns whether a record came out with these fields, and otherwise as it was."""
+    if kept is None or fields is record.fields:
+        return kept is not None and kept.raw == record.raw
+    pieces = [_STRING.split(side.raw) for side in (record, kept)] if how.format == "jsonl" else [[], []]
+    same = all(a == b or a[:1] == b'"' and json.loads(a) != json.loads(b) for a, b in zip(*pieces))
+    return same and len(pieces[0]) == len(pieces[1]) and bool(fields == kept.fields)
+
+
+def _compare(how: argparse.Namespace, needed: dict[str, str], change: Callable[[Record], Any]) -> Found:
+    """Compares records, as they are changed, or None if they go, with the output, in order, and gathers the texts that are
+    needed."""
+    seen, stay, number = set(), 0, 0
+    mine = Side(how, how.skip_errors)
+    for files, path in _pairs_of(how):
+        there = not how.skip_errors or os.path.exists(path)
+        if how.format != "parquet" and there:
+            _same_marks(files, path, how)
+        mine.heads, made = [], Side(how)
+        out = made.records([path] if there else [])
+        for record in mine.records(files):
+            number += 1
+            if record.id in needed:
+                if record.id in seen:
+                    raise Wrong(f'the id "{record.id}" occurs twice: write the report without --id')
+                seen.add(record.id)
+                needed[record.id] = value_of(record.fields, how.field)
+            if (fields := change(record)) is None:
+                continue
+            stay += 1
+            if not _is_kept(record, fields, next(out, None), how):
+                raise Wrong(f'record {record.number} is not in "{path}" as it was, nor in the report')
+        if (more := next(out, None)) is not None:
+            raise Wrong(f'record {more.number} of "{path}" is no record of what was read')
+        if how.format == "parquet" and there and not how.schemas[path].equals(how.schemas[files[0]], check_metadata=True):
+            raise Wrong(f'"{path}" has other columns, types or metadata than "{files[0]}"')
+        if there and [head.rstrip(b"\r\n") for head in made.heads] != [head.rstrip(b"\r\n") for head in mine.heads[:1]]:
+            raise Wrong(f'the names of columns of "{path}" are other ones')
     if missing := needed.keys() - seen:
         raise Wrong(f'there is no record "{min(missing)}", which the report names')
-    for path, schema in how.schemas:
-        if not schema.equals(how.schemas[0][1], check_metadata=True):
-            raise Wrong(f'"{path}" has other columns, types or metadata than "{how.schemas[0][0]}"')
-    if mine[:1] and [head.rstrip(b"\r\n") for head in heads] != [mine[0].rstrip(b"\r\n")]:
-        raise Wrong("the names of columns are other ones")
-    return Found(number, stay, len(left_out))
+    return Found(number, stay, mine.left_out)
 
 
 def _common_ones(how: argparse.Namespace) -> set[Any]:
     """Returns the shingles that --common leaves out: those of many distinct texts, of all or of a source."""
     seen, texts, counts = set(), Counter[str](), Counter[tuple[str, Any]]()
     for files, source in (how.files, how.source), (how.against, None):
-        for record in records(files, how, [] if how.skip_errors else None):
+        for record in Side(how, how.skip_errors).records(files):
             some = frozenset(shingles(value_of(record.fields, how.field), how.scheme))
             own = _id_of(record.fields, source, 0) if source else ""
             for place in {"", own}:
@@ -333,7 +428,7 @@ def _common_ones(how: argparse.Namespace) -> set[Any]:
 
 
 def _texts_of_others(how: argparse.Namespace, wanted: set[str]) -> dict[str, str]:
-    found = {record.id: value_of(record.fields, how.field) for record in records(how.against, how) if record.id in wanted} if how.against else {}
+    found = {record.id: value_of(record.fields, how.field) for record in Side(how, how.skip_errors).records(how.against) if record.id in wanted}
     if missing := wanted - found.keys():
         raise Wrong(f'no record of --against has the id "{min(missing)}", which the report names')
     return found
@@ -350,15 +445,17 @@ def check_records(how: argparse.Namespace) -> str:
         if row[3] == "duplicate" and row[1] in removed and how.drop != "all":
             raise Wrong(f'the keeper "{row[1]}" of "{row[0]}" is removed, too')
     needed = dict.fromkeys([*removed, *(row[1] for row in rows if row[3] == "duplicate")], "")
-    found = _compare(how, removed, needed)
+    found = _compare(how, needed, lambda record: None if record.id in removed else record.fields)
     others = _texts_of_others(how, {row[1] for row in rows if row[3] == "against"})
-    exact = [row for row in rows if row[4] == "texts" and how.scheme.split()[0] in ("word", "char", "anychar") and not how.mask]
+    exact = [row for row in rows if row[4] == "texts"]
+    unknown = "of masked texts" if how.mask else "weighed by a lexicon" if how.lexicon else f"of the scheme {how.scheme}" if how.scheme.split()[0] not in ("word", "char", "anychar") else ""
     common = _common_ones(how) if how.common else set()
-    looked_at = random.Random(how.seed).sample(exact, min(how.sample, len(exact))) if how.sample else exact
+    looked_at = [] if unknown else random.Random(how.seed).sample(exact, min(how.sample, len(exact))) if how.sample else exact
     for row in looked_at:
         _check_similarity(row, needed[row[0]], (others if row[3] == "against" else needed)[row[1]], how, common)
+    left = {"estimated": len(rows) - len(exact), f"{unknown}, which is not computed here": len(exact) if unknown else 0, "not of the sample": 0 if unknown else len(exact) - len(looked_at)}
     return (f"{found.records} records: {found.stay} in \"{how.out}\", {len(rows)} removed; {len(looked_at)} similarities are those of the texts, "
-            f"{len(rows) - len(looked_at)} were not looked at, {sum(row[4] != 'texts' for row in rows)} of them estimated" + _told(found))
+            f"{len(rows) - len(looked_at)} were not looked at" + "".join(f"; {count} are {why}" for why, count in left.items() if count) + _told(found))
 
 
 def _told(found: Found) -> str:
@@ -379,42 +476,47 @@ def _lines(text: str) -> tuple[list[str], list[str]]:
     return parts[::2], parts[1::2]
 
 
-def _without(text: str, gone: dict[int, list[str]]) -> str:
-    lines, ends = _lines(text)
-    stay = [i for i in range(len(lines)) if i + 1 not in gone]
-    return "".join((ends[i - 1] if n else "") + lines[i] for n, i in enumerate(stay))
+class _Lines:
+    """The lines that go, by their records, and the words of those that stood before."""
+
+    def __init__(self, how: argparse.Namespace, rows: list[list[str]]) -> None:
+        self._how, self._number = how, 0
+        self.gone: dict[str, dict[int, list[str]]] = {}
+        for row in rows:
+            self.gone.setdefault(row[0], {})[int(row[1])] = row
+        self._before: dict[str, set[tuple[str, ...]]] = {"duplicate": set(), "against": set()}
+
+    def note(self, text: str, where: str) -> str:
+        self._before[where].update(tuple(words(line)) for line in _lines(text)[0])
+        return text
+
+    def change(self, record: Record) -> Any:
+        """Returns a record without the lines that go; None if it keeps none."""
+        gone, self._number = self.gone.get(record.id, {}), 0
+        changed = _with_texts(record.fields, self._how.field, lambda text: self._cut(text, gone))
+        if gone and max(gone) > self._number:
+            raise Wrong(f'"{record.id}" has no line {max(gone)}')
+        return record.fields if not gone else None if len(gone) == self._number else changed
+
+    def _cut(self, text: str, gone: dict[int, list[str]]) -> str:
+        (lines, ends), made = _lines(text), ""
+        first = True
+        for i, line in enumerate(lines):
+            self._number += 1
+            if row := gone.get(self._number):
+                _check_line(row, line, self._before, self._how)
+                continue
+            self.note(line, "duplicate")
+            made, first = made + ("" if first else ends[i - 1]) + line, False
+        return made
 
 
 def check_lines(how: argparse.Namespace) -> str:
-    rows = _read_report(how.report)
-    by_record: dict[str, dict[int, list[str]]] = {}
-    for row in rows:
-        by_record.setdefault(row[0], {})[int(row[1])] = row
-    needed = dict.fromkeys(by_record, "")
-    before: dict[str, set[tuple[str, ...]]] = {"duplicate": set(), "against": set()}
-
-    def gather(text: str, where: str) -> None:
-        before[where].update(tuple(words(line)) for line in _lines(text)[0])
-
-    removed = {record.id for record in records(how.files, how, [] if how.skip_errors else None)
-               if len(by_record.get(record.id, ())) == len(_lines(value_of(record.fields, how.field))[0])}
-
-    def is_changed(record: Record, kept: Record) -> bool:
-        gone = by_record.get(record.id, {})
-        for number, row in gone.items():
-            _check_line(row, _lines(value_of(record.fields, how.field))[0][number - 1], before, how)
-        gather(value_of(kept.fields, how.field), "duplicate")
-        if not gone:
-            return kept.raw == record.raw
-        return bool({**record.fields, how.field: _without(record.fields[how.field], gone)} == kept.fields)
-
-    for record in records(how.against, how) if how.against else ():
-        gather(value_of(record.fields, how.field), "against")
-    found = _compare(how, removed, needed, is_changed)
-    for number in removed:
-        for place, row in by_record[number].items():
-            _check_line(row, _lines(needed[number])[0][place - 1], before, how)
-    return f"{found.records} records: {found.stay} in \"{how.out}\", without {len(rows)} lines, each of which stands in another" + _told(found)
+    lines = _Lines(how, rows := _read_report(how.report))
+    for record in Side(how, how.skip_errors).records(how.against):
+        _with_texts(record.fields, how.field, lambda text: lines.note(text, "against"))
+    found = _compare(how, dict.fromkeys(lines.gone, ""), lines.change)
+    return f"{found.records} records: {found.stay} in \"{how.out}\", without {len(rows)} lines, each of which stood in another" + _told(found)
 
 
 def _check_line(row: list[str], line: str, before: dict[str, set[tuple[str, ...]]], how: argparse.Namespace) -> None:
@@ -432,7 +534,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m neardup.verify", description="Checks that what neardup dedupe has removed is what its report says; options are those of the run.")
     add = parser.add_argument
     add("files", nargs="+", metavar="IN", help="the files that were read")
-    add("out", metavar="OUT", help="what stays")
+    add("out", metavar="OUT", help="what stays: a file, or the folder of --output")
     add("report", metavar="REPORT", help="the report")
     add("-i", "--input", dest="format", choices=("jsonl", "csv", "tsv", "parquet"), help="the format (by the name of the first file)")
     add("-f", "--field", default="text")
@@ -449,7 +551,10 @@ def _parser() -> argparse.ArgumentParser:
     add("--drop", default="others")
     add("--unit", choices=("record", "line"), default="record")
     add("--min-words", type=int, default=5)
-    add("--mask", help="similarities of masked texts are not looked at")
+    for name in "--mask", "--lexicon":
+        add(name, help="similarities are not looked at then")
+    for *names, action in ("-j", "--jobs", "store"), ("-m", "--memory", "store"), ("--minhash", "store"), ("--decide", "store"), ("--best", "store"), ("--nearest", "store_true"), ("--shingles", "store_true"):
+        add(*names, action=action, help=argparse.SUPPRESS)
     add("--skip-errors", action="store_true")
     add("--sample", type=int, default=0, help="the number of similarities that are looked at (all)")
     add("--seed", type=int, default=1)
@@ -463,18 +568,16 @@ def _fail(code: int, message: object) -> NoReturn:
 
 def main(arguments: list[str] | None = None) -> None:
     how = _parser().parse_args(arguments)
-    name = how.files[0].lower().removesuffix(".gz")
+    name = how.files[0].lower().removesuffix(".gz").removesuffix(".zst")
     how.format = how.format or next((kind for kind in ("csv", "tsv", "parquet") if name.endswith(kind)), "jsonl")
-    how.schemas = []
+    how.schemas = {}
     how.separator = how.separator or {"tsv": "\t"}.get(how.format, ",")
     csv.field_size_limit(sys.maxsize)
     try:
-        if how.format != "parquet":
-            _same_marks(how)
         print(check_lines(how) if how.unit == "line" else check_records(how))
     except Wrong as error:
         _fail(1, error)
-    except (Unreadable, OSError, EOFError, UnicodeDecodeError) as error:
+    except (Unreadable, OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
         _fail(2, error)
 
 
