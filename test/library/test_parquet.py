@@ -355,6 +355,11 @@ class Parquet(unittest.TestCase):
             code, said = verify(file, self.write("wrong.parquet", wrong), report, "--id", "id")
             self.assertEqual((code, why in said), (1, True), said)
         self.assertEqual(verify(file, report, report)[0], 2)
+        files = [self.write(f"{i}.parquet", moments.slice(100 * i, 100)) for i in range(4)]
+        run(*files, "-o", self.folder / "made/", "--report", report)
+        self.assertRegex(verify(*files, self.folder / "made", report)[1], f'^{len(IDS)} records: 252 in ')
+        (self.folder / "made/2.parquet").replace(self.folder / "made/3.parquet")
+        self.assertEqual(verify(*files, self.folder / "made", report, "--skip-errors")[0], 1)
         if LATER:
             # Lines in several frames of zstd.
             import zstandard
