@@ -496,7 +496,7 @@ fails('$N pairs --mask ip --signatures log.jsonl', 1, qr/--mask is for texts, no
 fails('$N dedupe --min-words 2 l1.jsonl', 1, qr/--min-words is for --unit line/);
 fails("\$N dedupe --unit line --min-words $_ l1.jsonl", 1, qr/--min-words cannot be "$_"/) for 0, 1.5;
 fails('$N dedupe --unit line -i files l1.jsonl', 1, qr/--unit is for records, not for --input files/);
-fails('$N dedupe --unit lines l1.jsonl', 1, qr/it is record\|line$/);
+fails('$N dedupe --unit lines l1.jsonl', 1, qr/it is record\|line\|passage$/);
 
 # A distinct line takes about 10 bytes.
 file('most.py', "import resource, subprocess, sys\nprint(subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL).returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1000)\n");
@@ -815,6 +815,21 @@ SKIP:
 		fails("python3 $verify --unit line --min-words 2 --field data[].text e.jsonl went2 cert", 1, qr/is not in "went2" as it was/);
 	}
 }
+
+# ---- Passages ----------------------------------------------------------------------
+
+is(system("python3 $ENV{TESTDIR}/test/library/test_passages.py 150 >$FOLDER/tests 2>&1"), 0, 'passages are those of all windows') or diag(slurp('tests'));
+file('p.jsonl', map { qq({"text": "$_"}\n) } 'a b c', 'b c d', 'c d', 'A, b; c!');
+is(run('$N dedupe --unit passage --min-run 2 p.jsonl'), qq({"text": "a b c"}\n{"text": "c d"}\n), 'first copies stay');
+is(slurp('error'), "neardup: words that went: 6; records that lost some: 3 of 4; records that kept too few words, and went: 2\n", 'how many went');
+is(run('$N dedupe --unit passage --min-run 2 --min-left 2 --mark p.jsonl'), "2\t1\t1\t1\t3\t3\n3\t1\t3\t2\t3\t5\n3" . "\t\\N" x 5 . "\n4\t1\t7\t1\t1\t5\n4" . "\t\\N" x 5 . "\n", 'what would go');
+file('bad.jsonl', qq({"text": "a b c"}\n{"text": 1 2}\n{"text": "b c"}\n));
+is(run('$N dedupe --unit passage --min-run 2 --skip-errors --mark bad.jsonl'), "3\t1\t3\t1\t3\t5\n3" . "\t\\N" x 5 . "\n", 'records that cannot be read are counted');
+fails('$N dedupe --unit passage --threshold 0.9 p.jsonl', 1, qr/--threshold is for whole records/);
+fails('$N dedupe --min-run 9 p.jsonl', 1, qr/--min-run is for --unit passage/);
+fails('$N dedupe --unit passage --min-run 2 --min-left 3 p.jsonl', 1, qr/--min-left is at most --min-run/);
+fails('$N dedupe --unit passage --mark --report r p.jsonl', 1, qr/--mark writes the report/);
+fails('$N dedupe --unit passage --mask url p.jsonl', 1, qr/--mask is not for --unit passage/);
 
 # ---- A terminal -----------------------------------------------------------------
 

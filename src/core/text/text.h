@@ -55,6 +55,34 @@ extern void chunks_of_text(const char *utf8, size_t length, bool placed, TokenSi
 						   void *state);
 extern void placed_tokens_of_text(const char *utf8, size_t length, TokenSink sink, void *state);
 
+/* ---- Placed words (placed_words.c) --------------------------------------- */
+
+#define NO_PLACE UINT32_MAX
+
+/*
+ * A word: a hash that is not 0, whose lowest bit says that it is a character of a script without
+ * spaces, and where it is in its record, in characters from 0.  With the hash 0, the end of a text,
+ * whose places are NO_PLACE; or the end of a record, whose places are 0.
+ */
+typedef struct PlacedWord
+{
+	uint64_t hash;
+	uint32_t start;
+	uint32_t end;
+} PlacedWord;
+
+typedef struct PlacedWords
+{
+	PlacedWord *word;
+	size_t count;
+	size_t room;
+	uint64_t seed;       /* the seed of hashes */
+	uint64_t characters; /* characters of the record so far */
+} PlacedWords;
+
+extern void placed_words_add(PlacedWords *words, const char *utf8, size_t length);
+extern void placed_words_end_record(PlacedWords *words);
+
 /* ---- Schemes (scheme.c) ------------------------------------------------- */
 
 /*

@@ -68,7 +68,8 @@ enum
 enum
 {
 	UNIT_RECORD,
-	UNIT_LINE
+	UNIT_LINE,
+	UNIT_PASSAGE
 };
 
 typedef struct CommandOptions
@@ -87,6 +88,9 @@ typedef struct CommandOptions
 	int drop;
 	int unit;
 	double min_words;
+	double min_run;
+	double min_left;
+	bool mark;
 	const char *separator; /* the one character between columns; NULL: the format's own */
 	const char *files_from;
 	const char *folder;  /* the folder of --output; NULL: none */
@@ -215,17 +219,18 @@ typedef struct RecordBatch
 	unsigned has;         /* a bit for each of FIELDS that the last record of JSON has */
 	unsigned named;       /* a bit for each of those whose own name is the field's */
 	uint64_t holder;      /* the last JsonValue.holder of a text */
-	Buffer span;        /* Record: where the texts of the last record are in the data, as written */
-	unsigned seen;      /* a bit for each of FIELDS that a record has */
-	const char *defect; /* why the last record cannot be read, or NULL */
-	Buffer out;         /* output, or values */
-	Buffer size;        /* uint64_t: the bytes of each value */
-	Buffer id;          /* ids, each with a zero behind it */
-	Buffer best;        /* the field of --best of the records, as ids are kept */
-	Buffer digest;      /* uint64_t: the digest of each text's shingles */
-	Buffer skipped;     /* Skipped: records that --skip-errors leaves out */
-	Buffer broken;      /* where and why the file cannot be read to its end, or nothing */
-	Buffer line;        /* Line: the lines, for lines.c */
+	Buffer border; /* int64_t: where each text of the last record of JSON begins in its field */
+	Buffer span;   /* Record: where the texts of the last record are in the data, as written */
+	unsigned seen; /* a bit for each of FIELDS that a record has */
+	const char *defect;   /* why the last record cannot be read, or NULL */
+	Buffer out;           /* output, or values */
+	Buffer size;          /* uint64_t: the bytes of each value */
+	Buffer id;            /* ids, each with a zero behind it */
+	Buffer best;          /* the field of --best of the records, as ids are kept */
+	Buffer digest;        /* uint64_t: the digest of each text's shingles */
+	Buffer skipped;       /* Skipped: records that --skip-errors leaves out */
+	Buffer broken;        /* where and why the file cannot be read to its end, or nothing */
+	Buffer line;          /* Line: the lines, for lines.c; or neardup_passage, for cut_passages.c */
 	neardup_bytes masked; /* the text of the last record, as --mask says */
 } RecordBatch;
 
@@ -429,6 +434,7 @@ extern void command_pairs(void);
 extern void command_clusters(void);
 extern void command_dedupe(void);
 extern void dedupe_lines(FILE *report);
+extern void dedupe_passages(FILE *report);
 extern void command_keepers(void);
 
 #endif

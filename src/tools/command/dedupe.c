@@ -646,6 +646,8 @@ command_dedupe(void)
 
 	if (options.unit == UNIT_LINE)
 		dedupe_lines(report);
+	else if (options.unit == UNIT_PASSAGE)
+		dedupe_passages(report);
 	else
 		dedupe_records(report);
 	if (report != NULL && fclose(report) != 0)

@@ -140,6 +140,7 @@ note_field(RecordBatch *batch, int i, const JsonValue *value)
 		batch->has &= ~bit;
 		batch->field[i].length = 0;
 		batch->span.length = i == TEXT ? 0 : batch->span.length;
+		batch->border.length = i == TEXT ? 0 : batch->border.length;
 	}
 	if ((batch->has & bit) != 0 && !joined)
 		batch->defect = twice[i];
@@ -155,6 +156,7 @@ add_text(RecordBatch *batch, const JsonValue *value)
 {
 	if (batch->span.length > 0)
 		put(&batch->field[TEXT], "\n", 1);
+	put(&batch->border, &(int64_t){batch->field[TEXT].length}, sizeof(int64_t));
 	add_span(batch, value->raw, value->raw_length);
 	set_field(batch, TEXT, value->bytes, value->length);
 }
@@ -215,7 +217,7 @@ parse_record(RecordBatch *batch, RecordText *document)
 	size_t length;
 	const char *at = record_at(batch, batch->next - 1, &length);
 
-	batch->span.length = 0;
+	batch->span.length = batch->border.length = 0;
 	for (int i = 0; i < FIELDS; i++)
 	{
 		field[i].length = 0;

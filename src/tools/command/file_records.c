@@ -636,7 +636,8 @@ batch_free(RecordBatch *batch)
 	Buffer *buffers[] = {&batch->data,     &batch->record,   &batch->out,      &batch->size,
 						 &batch->id,       &batch->best,     &batch->cell,     &batch->field[0],
 						 &batch->field[1], &batch->field[2], &batch->field[3], &batch->span,
-						 &batch->skipped,  &batch->line,     &batch->digest,   &batch->broken};
+						 &batch->skipped,  &batch->line,     &batch->digest,   &batch->broken,
+						 &batch->border};
 
 	for (size_t i = 0; i < sizeof(buffers) / sizeof(*buffers); i++)
 		resize(NULL, buffers[i]->bytes, 0);

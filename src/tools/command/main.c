@@ -155,12 +155,14 @@ enum
 	OF_OWN_RECORDS = 2,    /* not --signatures */
 	OF_TEXTS = 4,          /* not --signatures, unless texts of --against are there */
 	OF_SIGNATURES = 8,     /* --signatures, or those of --against */
-	OF_WHOLE_RECORDS = 16, /* not --unit line */
+	OF_WHOLE_RECORDS = 16, /* --unit record */
 	OF_LINES = 32,         /* --unit line */
 	OF_FILES = 64,         /* --input files */
 	OF_COMMON = 128,       /* --common */
 	OF_ONE_KIND = 256,     /* one kind of signatures, so only one such option */
-	OF_ONE_WEIGHT = 512    /* one way to weigh shingles, or none, so only one such option */
+	OF_ONE_WEIGHT = 512,   /* one way to weigh shingles, or none, so only one such option */
+	OF_PASSAGES = 1024,    /* --unit passage */
+	OF_OUTPUT = 2048       /* not --mark */
 };
 
 /* An option: a flag if it has no value, a choice if its value has bars, a number if it has bounds. */
@@ -247,18 +249,27 @@ static const Option known[] = {
 	 "keeps the record with the greatest number, or text such as an ISO date, in this field",
 	 &options.field[BEST], .only = "clusters and dedupe",
 	 .of = OF_RECORDS | OF_OWN_RECORDS | OF_WHOLE_RECORDS},
-	{"report", "FILE", "writes what went, and why", &options.report, .only = "dedupe"},
+	{"report", "FILE", "writes what went, and why", &options.report, .only = "dedupe",
+	 .of = OF_OUTPUT},
 	{"drop", "others|all", "of similar records, all but the keeper go, or all; default: others",
 	 &options.drop, .only = "dedupe", .of = OF_WHOLE_RECORDS},
-	{"unit", "record|line",
-	 "record, or line: lines that stood before, in any record, go; default: record", &options.unit,
-	 .only = "dedupe", .of = OF_RECORDS},
+	{"unit", "record|line|passage",
+	 "record; line: lines that stood before, in any record, go; or passage: runs of words that did; default: record",
+	 &options.unit, .only = "dedupe", .of = OF_RECORDS},
+	{"min-run", "NUMBER",
+	 "with --unit passage: runs of fewer words stay; whole, from 1 to 100000; default: 50",
+	 &options.min_run, .only = "dedupe", .least = 1, .most = NEARDUP_RUN_MOST, .of = OF_PASSAGES},
+	{"min-left", "NUMBER",
+	 "with --unit passage: a record that lost words goes if fewer are left; whole, from 1 to --min-run; default: 1",
+	 &options.min_left, .only = "dedupe", .least = 1, .most = NEARDUP_RUN_MOST, .of = OF_PASSAGES},
+	{"mark", NULL, "with --unit passage: writes what --report would, and no records", &options.mark,
+	 .only = "dedupe", .of = OF_PASSAGES},
 	{"min-words", "NUMBER",
 	 "with --unit line: lines of fewer words stay; whole, from 1 to 1000000; default: 5",
 	 &options.min_words, .only = "dedupe", .least = 1, .most = 1e6, .of = OF_LINES},
 	{"output", "FOLDER",
 	 "writes a file for each file, of its name and compression, not to standard output",
-	 &options.folder, .only = "dedupe and sign", .of = OF_RECORDS},
+	 &options.folder, .only = "dedupe and sign", .of = OF_RECORDS | OF_OUTPUT},
 	{"separator", "CHARACTER", "between the columns of csv and tsv; default: a comma, and a tab",
 	 &options.separator, .only = READERS, .of = OF_RECORDS | OF_TEXTS},
 	{"files-from", "FILE", "reads the names of files from it, one a line", &options.files_from,
@@ -421,6 +432,24 @@ refuse_second(const bool *given, unsigned of)
 		}
 }
 
+/* Fails if options of passages have no meaning. */
+static void
+check_passages(const bool *given)
+{
+	if (options.unit != UNIT_PASSAGE)
+	{
+		refuse_options(given, OF_PASSAGES, "--unit passage");
+		return;
+	}
+	if (options.mask != NULL)
+		fail(EXIT_USAGE, "--mask is not for --unit passage, whose words are those of the text");
+	if (options.min_left > options.min_run)
+		fail(EXIT_USAGE, "--min-left is at most --min-run: else first copies could go");
+	if (options.mark)
+		refuse_options(given, OF_OUTPUT,
+					   "records; --mark writes the report to standard output, and no records");
+}
+
 /* Fails if options that were given have no meaning together. */
 static void
 check_options(const bool *given, const char *command)
@@ -440,10 +469,11 @@ check_options(const bool *given, const char *command)
 	if (options.signatures == NULL && (options.against == NULL || !are_signatures(options.others)))
 		refuse_options(given, OF_SIGNATURES, "--signatures");
 	check_decision(command);
-	if (options.unit == UNIT_LINE)
-		refuse_options(given, OF_WHOLE_RECORDS, "whole records, not for --unit line");
-	else
+	if (options.unit != UNIT_RECORD)
+		refuse_options(given, OF_WHOLE_RECORDS, "whole records, not for --unit line or passage");
+	if (options.unit != UNIT_LINE)
 		refuse_options(given, OF_LINES, "--unit line");
+	check_passages(given);
 	if (separator != NULL &&
 		(*separator == '\0' || separator[1] != '\0' || (signed char) *separator < 0 ||
 		 isalnum(*separator) || strchr("\"\\.\r\n", *separator) != NULL))
@@ -489,6 +519,8 @@ read_options(int count, char **arguments)
 	options.join.threshold = neardup_defaults()->threshold;
 	options.jobs = fmin(fmax(sysconf(_SC_NPROCESSORS_ONLN), 1), JOBS_MAX);
 	options.min_words = 5;
+	options.min_run = 50;
+	options.min_left = 1;
 	while ((number = getopt_long(count, arguments, letters, long_options, NULL)) != -1)
 	{
 		const Option *option = known;

@@ -26,6 +26,12 @@ session_reopen(HostFile *file)
 
 /* Does nothing, since there is no file. */
 void
+session_keep_file(HostFile *file)
+{
+}
+
+/* Does nothing, since there is no file. */
+void
 session_flush_file(HostFile *file)
 {
 }

@@ -2,7 +2,7 @@
  * file.c: temporary files, which base/host.h asks for.
  *
  * A file has no name once it is open.  It belongs to the call that created it, which closes it
- * at its end in any case.  A thread that reads the file of another one has a handle of its own.
+ * at its end in any case, unless session_keep_file() has been told of it.  A thread that reads the file of another one has a handle of its own.
  */
 #include "library/session.h"
 
@@ -70,6 +70,15 @@ session_reopen(HostFile *other)
 	file->shared = true;
 	session_link_file(&file->link);
 	return file;
+}
+
+/* Keeps a file beyond the end of this call; then calls of any thread may use it, one at a time. */
+void
+session_keep_file(HostFile *file)
+{
+	session_unlink_file(&file->link);
+	file->link.next = file->link.previous = &file->link;
+	session_keep(file);
 }
 
 /* Writes bytes to the file itself. */

@@ -210,6 +210,66 @@ NEARDUP_API neardup_code neardup_common(neardup_session *session, const char *sc
 										size_t memory, neardup_next next, void *state,
 										size_t *count, neardup_bytes *lexicon);
 
+/* ---- Passages ----------------------------------------------------------- */
+
+/*
+ * Passages of many texts that stood before: words that lie in a run of at least `run` words that stood
+ * in an earlier record, or ended before this one begins in the same one, and in no first copy of such a
+ * run.  Words are those of the recipe.  They are kept in temporary files, 16 bytes for each, until
+ * neardup_passages_free().  memory is about the most bytes that neardup_passages_find() takes; 0 is half
+ * of the machine's.
+ */
+typedef struct neardup_passages neardup_passages;
+
+#define NEARDUP_RUN_MOST 100000
+
+NEARDUP_API neardup_code neardup_passages_new(neardup_session *session, uint32_t run, size_t memory,
+											  neardup_passages **passages);
+NEARDUP_API neardup_code neardup_passages_free(neardup_session *session,
+											   neardup_passages *passages);
+
+/*
+ * Returns the words of texts, each of which is a record, or all of which are one.  No run goes on from a
+ * text to the next.  Several threads may call this at once, in sessions of their own; others add words,
+ * in the order of the records.
+ */
+NEARDUP_API neardup_code neardup_passages_words(neardup_session *session,
+												const neardup_passages *passages,
+												const neardup_column *texts, bool one_record,
+												neardup_bytes *words);
+NEARDUP_API neardup_code neardup_passages_add(neardup_session *session, neardup_passages *passages,
+											  const neardup_bytes *words);
+
+/* Says that only passages of the records so far are wanted in those that follow. */
+NEARDUP_API neardup_code neardup_passages_end_against(neardup_session *session,
+													  neardup_passages *passages);
+
+/* Finds the passages, when all records have been added. */
+NEARDUP_API neardup_code neardup_passages_find(neardup_session *session,
+											   neardup_passages *passages);
+
+/* Words that go.  Records are numbered, and characters of all texts of a record counted, from 0. */
+typedef struct neardup_passage
+{
+	uint64_t record;
+	uint64_t words; /* how many of the words are in no passage before */
+	uint64_t left;  /* words of the record that stay */
+	uint32_t from;  /* the place of the words, in characters */
+	uint32_t to;
+	uint32_t cut_from; /* the place of what goes that no passage before has: words, and what follows
+						  each up to the next one */
+	uint32_t cut_to;
+	bool blank;            /* words around it would be one: a blank has to stand in its place */
+	uint64_t first_record; /* the record of the first copy */
+	uint32_t first_from;
+	uint32_t first_to;
+} neardup_passage;
+
+/* Returns what goes of `count` records from the record `first` on, in order.  Threads may call it at once. */
+NEARDUP_API neardup_code neardup_passages_of(neardup_session *session, neardup_passages *passages,
+											 uint64_t first, uint64_t count,
+											 neardup_passage **found, size_t *number);
+
 /* ---- Values ------------------------------------------------------------- */
 
 /* Returns the value of a text, which ends in a zero byte, as the input function of the SQL type. */

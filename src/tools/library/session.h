@@ -83,6 +83,7 @@ extern _Noreturn void session_fail(neardup_code code, const char *format, ...)
 extern void session_link_file(FileLink *link);
 extern void session_unlink_file(FileLink *link);
 extern HostFile *session_reopen(HostFile *file);
+extern void session_keep_file(HostFile *file);
 extern void session_flush_file(HostFile *file);
 
 /* ---- Values (values.c) -------------------------------------------------- */

@@ -1,0 +1,223 @@
+/*
+ * repeated_parts.c: the words that go, as repeats.c has found them, of some records.
+ */
+#include "join/repeats.h"
+
+#include "base/sort.h"
+
+/* Returns a part. */
+static Part
+part_at(const Repeats *repeats, uint64_t number)
+{
+	Part part = {UINT64_MAX, 0, 0};
+
+	if (number < repeats->part_count)
+		host_file_read(repeats->parts, number * sizeof(part), &part, sizeof(part));
+	return part;
+}
+
+/* Returns where a record begins. */
+static RecordStart
+record_start(const Repeats *repeats, uint64_t record)
+{
+	RecordStart start;
+
+	host_file_read(repeats->records, record * sizeof(start), &start, sizeof(start));
+	return start;
+}
+
+/* Returns the place of a word in its record. */
+static WordPlace
+place_at(const Repeats *repeats, uint64_t word)
+{
+	WordPlace place;
+
+	host_file_read(repeats->places, word * sizeof(place), &place, sizeof(place));
+	return place;
+}
+
+/* Returns the record of a word, by the marks, and by the records from one of these on. */
+static uint64_t
+record_of_word(const Repeats *repeats, uint64_t word)
+{
+	uint64_t low = 0;
+	uint64_t high = (repeats->record_count - 1) / MARKED + 1;
+
+	while (high - low > 1)
+		*(repeats->mark[(low + high) / 2] <= word ? &low : &high) = (low + high) / 2;
+	low *= MARKED;
+	high = Min(low + MARKED, repeats->record_count);
+	while (high - low > 1)
+		*(record_start(repeats, (low + high) / 2).place <= word ? &low : &high) = (low + high) / 2;
+	return low;
+}
+
+/* Returns the first part at a word or behind it, where a record begins. */
+static uint64_t
+first_part(const Repeats *repeats, uint64_t word)
+{
+	uint64_t low = 0;
+	uint64_t high = repeats->part_count;
+
+	while (low < high)
+	{
+		uint64_t middle = low + (high - low) / 2;
+
+		if (part_at(repeats, middle).start < word)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* A SortKey of parts that are at most 2^32 words apart: by their beginning, the longest first. */
+static uint64_t
+key_of_part(const void *record)
+{
+	const Part *part = record;
+
+	return part->start << 32 | (uint32_t) ~part->end;
+}
+
+/* Reads the parts between two words, in order, but those that are within one before. */
+static Part *
+parts_between(const Repeats *repeats, uint64_t from, uint64_t to, size_t *count)
+{
+	Part *part = NULL;
+	size_t room = 0;
+	size_t read = 0;
+	size_t kept = 0;
+	Part next;
+
+	for (uint64_t i = first_part(repeats, from); (next = part_at(repeats, i)).start < to; i++)
+	{
+		host_check_interrupts_at(i);
+		part = host_grow(part, &room, read + 1, sizeof(Part));
+		part[read++] = (Part){next.start - from, next.end - from, next.first};
+	}
+	if (to - from > UINT32_MAX)
+		host_refuse_size("too many words are asked for at once");
+	sort_records(part, read, sizeof(Part), key_of_part);
+	for (size_t i = 0; i < read; i++)
+	{
+		Part *last = part + kept - 1;
+
+		if (kept > 0 && part[i].start == last->start && part[i].end == last->end)
+			last->first = Min(last->first, part[i].first);
+		else if (kept == 0 || part[i].end > last->end)
+			part[kept++] = part[i];
+	}
+	for (size_t i = 0; i < kept; i++)
+		part[i] = (Part){part[i].start + from, part[i].end + from, part[i].first};
+	*count = kept;
+	return part;
+}
+
+/* Returns whether two words would be one without what is between them. */
+static bool
+grow_together(const Repeats *repeats, uint64_t x, uint64_t y)
+{
+	uint64_t hash[2];
+
+	host_file_read(repeats->words, x * sizeof(*hash), hash, sizeof(*hash));
+	host_file_read(repeats->words, y * sizeof(*hash), hash + 1, sizeof(*hash));
+	return ((hash[0] | hash[1]) & 1) == 0;
+}
+
+/*
+ * Sets what is cut out for a part: words that no part before has, from a word on, and what follows
+ * each, up to the next word.  *left is the word before the first that goes, if that follows at once.
+ */
+static void
+set_cut(const Repeats *repeats, RepeatedPart *made, uint64_t from, const Part *part,
+		const Part *next, bool begins, uint64_t *left)
+{
+	WordPlace none = {NO_PLACE, 0};
+	WordPlace before = begins && from > 0 ? place_at(repeats, from - 1) : none;
+	WordPlace behind = place_at(repeats, part->end);
+
+	made->words = part->end - from;
+	made->cut_from = place_at(repeats, from).start;
+	made->cut_to = behind.start != NO_PLACE ? behind.start : place_at(repeats, part->end - 1).end;
+	if (begins)
+		*left = before.start != NO_PLACE && before.end >= made->cut_from ? from - 1 : UINT64_MAX;
+	if (before.start != NO_PLACE)
+		made->cut_from = Max(made->cut_from, before.end);
+	made->cut_to = Max(made->cut_to, made->cut_from);
+	made->blank = *left != UINT64_MAX && behind.start != NO_PLACE &&
+		(next == NULL || next->start > part->end) && made->cut_to == behind.start &&
+		grow_together(repeats, *left, part->end);
+}
+
+/* Sets where a part and its first copy are. */
+static void
+set_part_places(const Repeats *repeats, RepeatedPart *made, const Part *part)
+{
+	uint64_t last = part->end - part->start - 1;
+
+	made->from = place_at(repeats, part->start).start;
+	made->to = place_at(repeats, part->end - 1).end;
+	made->first_record = record_of_word(repeats, part->first);
+	made->first_from = place_at(repeats, part->first).start;
+	made->first_to = place_at(repeats, part->first + last).end;
+}
+
+/* Sets how many words stay of the records that have some parts. */
+static void
+set_left(const Repeats *repeats, RepeatedPart *made, size_t count)
+{
+	for (size_t i = 0, end; i < count; i = end)
+	{
+		uint64_t record = made[i].record;
+		uint64_t left =
+			record_start(repeats, record + 1).words - record_start(repeats, record).words;
+
+		for (end = i; end < count && made[end].record == record; end++)
+			left -= made[end].words;
+		for (size_t j = i; j < end; j++)
+			made[j].left = left;
+	}
+}
+
+/*
+ * Returns what goes of some records, in order, after repeats_find(); the caller frees the array.  Each
+ * word that goes is in a part, and no part is within another.
+ */
+RepeatedPart *
+repeats_of(const Repeats *repeats, uint64_t first, uint64_t count, size_t *found)
+{
+	uint64_t from = record_start(repeats, first).place;
+	Part *part = parts_between(repeats, from, record_start(repeats, first + count).place, found);
+	RepeatedPart *made = host_alloc(*found * sizeof(RepeatedPart));
+	uint64_t covered = 0;
+	uint64_t left = UINT64_MAX;
+
+	for (size_t i = 0; i < *found; i++)
+	{
+		bool begins = i == 0 || part[i].start > covered;
+
+		host_check_interrupts_at(i);
+		while (record_start(repeats, first + 1).place <= part[i].start)
+			first++;
+		made[i] = (RepeatedPart){.record = first};
+		set_cut(repeats, made + i, begins ? part[i].start : covered, part + i,
+				i + 1 < *found ? part + i + 1 : NULL, begins, &left);
+		set_part_places(repeats, made + i, part + i);
+		covered = part[i].end;
+	}
+	set_left(repeats, made, *found);
+	host_free(part);
+	return made;
+}
+
+/* Closes the files. */
+void
+repeats_end(Repeats *repeats)
+{
+	host_file_close(repeats->words);
+	host_file_close(repeats->places);
+	host_file_close(repeats->records);
+	host_file_close(repeats->parts);
+	host_free(repeats->mark);
+}

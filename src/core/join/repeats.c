@@ -1,0 +1,681 @@
+/*
+ * repeats.c: words of many records that stood before, in runs of a least length T.
+ *
+ * A window is T words in a row of a text.  It is repeated if an equal one stands in an earlier record, or
+ * ends before it begins in the same one; the first of several equal windows is a first copy.  Words go
+ * that are in a repeated window and in no first copy.
+ *
+ * A window is looked at by its anchor: of the runs of W words in it, the last one with the least hash
+ * (winnowing: Schleimer, Wilkerson, Aiken 2003).  Equal windows have equal anchors at the same place, and
+ * neighbours mostly share theirs, so anchors are few.  Those whose hash comes once are left out.  For the
+ * others it is kept where a hash came first: there is the first of all windows that are equal to the text
+ * around that place, and words are compared there, once for each anchor.  Equal windows either all equal
+ * that text or none of them does.  Those that do not are sorted by their own hash, and the first one of a
+ * hash is compared with the others; those that are not equal to it are sorted again.
+ */
+#include "join/repeats.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "join/edges.h"
+
+/* ---- Numbers modulo a prime --------------------------------------------- */
+
+/* The hash of a run of words is a polynomial of their hashes, at a secret number. */
+#ifdef __SIZEOF_INT128__
+typedef unsigned __int128 Product;
+#define PRIME_BITS 61
+#else
+typedef uint64_t Product;
+#define PRIME_BITS 31
+#endif
+#define PRIME ((UINT64_C(1) << PRIME_BITS) - 1)
+
+/* Returns a number below PRIME, equal to one below 4 * PRIME^2. */
+static inline uint64_t
+reduce(Product number)
+{
+	uint64_t sum = (uint64_t) (number & PRIME) + (uint64_t) (number >> PRIME_BITS);
+
+	sum = (sum & PRIME) + (sum >> PRIME_BITS);
+	return sum >= PRIME ? sum - PRIME : sum;
+}
+
+/* The hash of the last words, at most `length` of them. */
+typedef struct RollingHash
+{
+	uint64_t hash;
+	uint64_t base;
+	uint64_t power; /* base to the power of length */
+} RollingHash;
+
+static RollingHash
+rolling_begin(uint64_t base, uint32_t length)
+{
+	RollingHash rolling = {0, base, 1};
+
+	while (length-- > 0)
+		rolling.power = reduce((Product) rolling.power * base);
+	return rolling;
+}
+
+/* Adds a word, and removes the one that is `length` words before it, or 0. */
+static inline uint64_t
+roll_hash(RollingHash *rolling, uint64_t in, uint64_t out)
+{
+	Product sum = (Product) rolling->hash * rolling->base +
+		(Product) (PRIME - out % PRIME) * rolling->power + in % PRIME;
+
+	return rolling->hash = reduce(sum);
+}
+
+/* ---- Words in files ----------------------------------------------------- */
+
+/* Words that are read at a time, at least; and written. */
+#define WORDS_STEP 2048
+
+typedef struct WordReader
+{
+	const Repeats *repeats;
+	uint64_t start;
+	size_t count;
+	size_t room;
+	uint64_t *word;
+} WordReader;
+
+static WordReader
+reader_begin(const Repeats *repeats, size_t most)
+{
+	size_t room = most + host_limit(WORDS_STEP);
+
+	return (WordReader){.repeats = repeats,
+						.room = room,
+						.word = host_alloc(room * sizeof(uint64_t))};
+}
+
+/* Returns words, which are valid until the next call. */
+static inline const uint64_t *
+words_at(WordReader *reader, uint64_t from, size_t count)
+{
+	if (from < reader->start || from + count > reader->start + reader->count)
+	{
+		reader->start = from;
+		reader->count = Min(reader->repeats->length - from, reader->room);
+		host_file_read(reader->repeats->words, from * sizeof(uint64_t), reader->word,
+					   reader->count * sizeof(uint64_t));
+	}
+	return reader->word + (from - reader->start);
+}
+
+/* Prepares for the words of records. */
+Repeats
+repeats_begin(uint32_t run, size_t memory)
+{
+	return (Repeats){.run = run,
+					 .memory = memory,
+					 .mark = host_alloc(sizeof(uint64_t)),
+					 .mark_room = 1,
+					 .words = host_file_create(),
+					 .places = host_file_create(),
+					 .records = host_file_create(),
+					 .parts = host_file_create()};
+}
+
+/* Notes where a record begins. */
+static void
+begin_record(Repeats *repeats)
+{
+	RecordStart start = {repeats->length, repeats->word_count};
+
+	if (repeats->record_count % MARKED == 0)
+	{
+		uint64_t marks = repeats->record_count / MARKED;
+
+		repeats->mark = host_grow(repeats->mark, &repeats->mark_room, marks + 1, sizeof(uint64_t));
+		repeats->mark[marks] = repeats->length;
+	}
+	host_file_write(repeats->records, repeats->record_count * sizeof(start), &start, sizeof(start));
+}
+
+/* Adds the words of the next records, with their ends. */
+void
+repeats_add(Repeats *repeats, const PlacedWord *words, size_t count)
+{
+	uint64_t hash[WORDS_STEP];
+	WordPlace place[WORDS_STEP];
+
+	for (size_t at = 0; at < count;)
+	{
+		size_t some = 0;
+
+		if (repeats->length == 0 && repeats->record_count == 0)
+			begin_record(repeats);
+		for (; at < count && some < WORDS_STEP && words[at].hash + words[at].start > 0; at++)
+		{
+			hash[some] = words[at].hash;
+			place[some++] = (WordPlace){words[at].start, words[at].end};
+			repeats->word_count += words[at].hash != 0;
+		}
+		host_file_write(repeats->words, repeats->length * sizeof(*hash), hash,
+						some * sizeof(*hash));
+		host_file_write(repeats->places, repeats->length * sizeof(*place), place,
+						some * sizeof(*place));
+		repeats->length += some;
+		if (at == count || words[at].hash + words[at].start > 0)
+			continue;
+		at++;
+		repeats->record_count++;
+		begin_record(repeats);
+	}
+}
+
+/* Says that only runs of the records so far count in those that follow. */
+void
+repeats_end_others(Repeats *repeats)
+{
+	repeats->has_others = true;
+	repeats->others = repeats->length;
+}
+
+/* ---- Anchors ------------------------------------------------------------ */
+
+/* A run of W words: its hash, and its first word. */
+typedef struct Anchor
+{
+	uint64_t hash;
+	uint64_t place;
+} Anchor;
+
+/* A table that is made once, open to keys until it is full. */
+typedef struct AnchorTable
+{
+	Anchor *slot; /* the hash is 0 if it is free, else 1 more */
+	size_t slots;
+	size_t used;
+} AnchorTable;
+
+/* The words around the anchor of the last windows. */
+typedef struct Around
+{
+	uint64_t anchor;
+	bool sought;   /* windows here may be repeated */
+	uint64_t from; /* words that are equal to those where the hash came first */
+	uint64_t to;
+	uint64_t distance; /* words from there to here */
+} Around;
+
+/* Windows in a row that are equal to earlier ones. */
+typedef struct EqualRun
+{
+	uint64_t at;    /* the first of them */
+	uint64_t first; /* its first copy */
+	uint64_t count;
+} EqualRun;
+
+typedef struct RepeatFinder
+{
+	const Repeats *repeats;
+	uint32_t run;
+	uint32_t anchor_run; /* W */
+	uint64_t base;
+	size_t hashes; /* hashes of windows */
+	uint8_t *seen; /* two bits for each hash, which share them: how often it came, 2 at most */
+	size_t seen_slots;
+	size_t twice; /* slots whose hash came twice */
+	AnchorTable table;
+	Anchor *ring; /* anchors of the last windows, each with a greater hash than the one before */
+	uint32_t ring_mask;
+	bool finds; /* anchors have been counted */
+	Around around;
+	WordReader scanned;
+	WordReader own;
+	WordReader other;
+	EqualRun equal; /* the last windows that are equal to earlier ones */
+	Edges windows;  /* second: the hash; first: the window */
+	Edges pairs;    /* second: the window; first: the first window of its hash */
+	Edges runs;     /* second: the first of several windows; first: its first copy; and how many */
+	Edges firsts;   /* second: the first of several first copies; first: how many */
+	uint64_t sought_windows;
+	RollingHash window_hash; /* the hash of the last window that was hashed */
+	uint64_t hashed;
+	uint64_t hash; /* the hash of the last windows that were given, and the first of these */
+	uint64_t leader;
+	uint64_t equal_window; /* the last window that was compared and is equal to its leader */
+	uint64_t equal_leader;
+	HostFile *spans; /* words in first copies */
+	uint64_t span_count;
+	uint64_t span; /* the first one that the next run may meet */
+	uint64_t span_from;
+	uint64_t span_to;
+	uint64_t part_count;
+} RepeatFinder;
+
+/* Returns the slot of a hash, one of fewer than 2^32.  The hashes of anchors are small ones. */
+static inline size_t
+slot_of(uint64_t hash, size_t slots)
+{
+	return (size_t) ((mix64(hash) >> 32) * slots >> 32);
+}
+
+/* Counts a hash. */
+static void
+count_anchor(RepeatFinder *f, uint64_t hash)
+{
+	size_t slot = slot_of(hash, f->seen_slots);
+	unsigned shift = slot % 4 * 2;
+	unsigned count = f->seen[slot / 4] >> shift & 3;
+
+	if (count == 2)
+		return;
+	f->seen[slot / 4] += 1 << shift;
+	f->twice += count == 1;
+}
+
+/* Returns whether a hash may have come twice. */
+static bool
+came_twice(const RepeatFinder *f, uint64_t hash)
+{
+	size_t slot = slot_of(hash, f->seen_slots);
+
+	return (f->seen[slot / 4] >> slot % 4 * 2 & 2) != 0;
+}
+
+/* Returns the slot of a hash, or the free one where it belongs. */
+static Anchor *
+anchor_slot(const AnchorTable *table, uint64_t hash)
+{
+	size_t at = slot_of(hash, table->slots);
+
+	while (table->slot[at].hash != 0 && table->slot[at].hash != hash + 1)
+		at = at + 1 < table->slots ? at + 1 : 0;
+	return table->slot + at;
+}
+
+/* Compares the words around an anchor with those where its hash came first. */
+static void
+compare_around(RepeatFinder *f, uint64_t place, uint64_t first)
+{
+	uint64_t length = f->repeats->length;
+	uint64_t reach = f->run - f->anchor_run;
+	size_t left = (size_t) Min(reach, first);
+	size_t right = f->anchor_run + (size_t) Min(reach, length - place - f->anchor_run);
+	const uint64_t *x = words_at(&f->own, place - left, left + right) + left;
+	const uint64_t *y = words_at(&f->other, first - left, left + right) + left;
+	size_t before = 0;
+	size_t behind = 0;
+
+	while (behind < right && x[behind] == y[behind] && x[behind] != 0)
+		behind++;
+	while (before < left && x[-1 - (ptrdiff_t) before] == y[-1 - (ptrdiff_t) before] &&
+		   x[-1 - (ptrdiff_t) before] != 0)
+		before++;
+	f->around.from = place - before;
+	f->around.to = behind >= f->anchor_run ? place + behind : 0;
+	f->around.distance = place - first;
+}
+
+/* Looks at the next anchor. */
+static void
+look_around(RepeatFinder *f, Anchor anchor)
+{
+	Anchor *first;
+
+	f->around = (Around){.anchor = anchor.place};
+	if (!f->finds)
+	{
+		count_anchor(f, anchor.hash);
+		return;
+	}
+	if (!came_twice(f, anchor.hash))
+		return;
+	first = anchor_slot(&f->table, anchor.hash);
+	f->around.sought = true;
+	if (first->hash != 0)
+		compare_around(f, anchor.place, first->place);
+	else if (f->table.used < f->table.slots / 4 * 3)
+	{
+		f->around.sought = false;
+		if (f->repeats->has_others && anchor.place >= f->repeats->others)
+			return;
+		*first = (Anchor){anchor.hash + 1, anchor.place};
+		f->table.used++;
+	}
+}
+
+/* ---- Windows ------------------------------------------------------------ */
+
+/* Returns whether windows go on where a run ends, and their first copies, too; if so, adds them. */
+static bool
+extend_run(EqualRun *run, EqualRun more)
+{
+	if (run->count == 0 || more.at != run->at + run->count || more.first != run->first + run->count)
+		return false;
+	run->count += more.count;
+	return true;
+}
+
+/* Passes on the last windows that are equal to earlier ones. */
+static void
+flush_run(RepeatFinder *f)
+{
+	EqualRun run = f->equal;
+
+	f->equal.count = 0;
+	if (run.count == 0)
+		return;
+	edges_add(&f->runs, (LongEdge){run.at, run.first, (double) run.count});
+	if (!f->repeats->has_others)
+		edges_add(&f->firsts, (LongEdge){run.first, run.count, 0});
+}
+
+/* Notes that a window is equal to an earlier one, the first of all these. */
+static void
+add_equal(RepeatFinder *f, uint64_t window, uint64_t first)
+{
+	if (f->repeats->has_others && window < f->repeats->others)
+		return;
+	if (extend_run(&f->equal, (EqualRun){window, first, 1}))
+		return;
+	flush_run(f);
+	f->equal = (EqualRun){window, first, 1};
+}
+
+/* Returns the hash of a window. */
+static uint64_t
+hash_window(RepeatFinder *f, uint64_t window)
+{
+	bool follows = window == f->hashed + 1;
+	const uint64_t *word = words_at(&f->own, window - follows, f->run + follows);
+
+	if (follows)
+		(void) roll_hash(&f->window_hash, word[f->run], word[0]);
+	else
+		f->window_hash.hash = 0;
+	for (uint32_t i = 0; !follows && i < f->run; i++)
+		(void) roll_hash(&f->window_hash, word[i], 0);
+	f->hashed = window;
+	return f->window_hash.hash;
+}
+
+/* Lets a window be sorted by its hash. */
+static void
+seek_window(RepeatFinder *f, uint64_t window)
+{
+	f->sought_windows++;
+	edges_add(&f->windows, (LongEdge){hash_window(f, window) % f->hashes, window, 0});
+}
+
+/* Takes the next window, and its anchor. */
+static inline void
+take_window(RepeatFinder *f, uint64_t window, Anchor anchor)
+{
+	const Around *around = &f->around;
+
+	if (anchor.place != around->anchor)
+		look_around(f, anchor);
+	if (!around->sought)
+		return;
+	if (window >= around->from && window + f->run <= around->to)
+		add_equal(f, window, window - around->distance);
+	else
+		seek_window(f, window);
+}
+
+/* Reads all words, and counts the anchors of all windows, or finds windows. */
+static void
+scan_words(RepeatFinder *f)
+{
+	RollingHash rolling = rolling_begin(f->base, f->anchor_run);
+	const uint64_t *word = NULL;
+	uint64_t loaded = 0;
+	uint64_t text = 0; /* words of the text so far */
+	uint32_t head = 0;
+	uint32_t tail = 0;
+
+	f->around = (Around){.anchor = UINT64_MAX};
+	for (uint64_t at = 0; at < f->repeats->length; at++, word++)
+	{
+		Anchor anchor = {.place = at + 1 - f->anchor_run};
+
+		host_check_interrupts_at(at);
+		if (at == loaded)
+		{
+			size_t back = (size_t) Min(at, f->anchor_run);
+
+			word = words_at(&f->scanned, at - back, back + 1) + back;
+			loaded = f->scanned.start + f->scanned.count;
+		}
+		if (*word == 0)
+		{
+			text = head = tail = 0;
+			rolling.hash = 0;
+			continue;
+		}
+		text++;
+		anchor.hash =
+			roll_hash(&rolling, *word, text > f->anchor_run ? word[-(ptrdiff_t) f->anchor_run] : 0);
+		if (text < f->anchor_run)
+			continue;
+		while (tail != head && f->ring[(tail - 1) & f->ring_mask].hash >= anchor.hash)
+			tail--;
+		f->ring[tail++ & f->ring_mask] = anchor;
+		if (text < f->run)
+			continue;
+		while (f->ring[head & f->ring_mask].place + f->run < at + 1)
+			head++;
+		take_window(f, at + 1 - f->run, f->ring[head & f->ring_mask]);
+	}
+	flush_run(f);
+}
+
+/* An EdgeSink: pairs a window with the first one of its hash. */
+static bool
+pair_window(void *state, const LongEdge *window)
+{
+	RepeatFinder *f = state;
+
+	if (window->second != f->hash)
+	{
+		f->hash = window->second;
+		f->leader = window->first;
+	}
+	else if (!f->repeats->has_others || f->leader < f->repeats->others)
+		edges_add(&f->pairs, (LongEdge){window->first, f->leader, 0});
+	return true;
+}
+
+/* An EdgeSink: compares a window with the first one of its hash. */
+static bool
+compare_pair(void *state, const LongEdge *pair)
+{
+	RepeatFinder *f = state;
+	uint64_t window = pair->second;
+	uint64_t leader = pair->first;
+	bool follows = window == f->equal_window + 1 && leader == f->equal_leader + 1;
+	uint32_t known = follows ? f->run - 1 : 0;
+	size_t rest = (f->run - known) * sizeof(uint64_t);
+
+	if (memcmp(words_at(&f->own, window + known, f->run - known),
+			   words_at(&f->other, leader + known, f->run - known), rest) == 0)
+	{
+		f->equal_window = window;
+		f->equal_leader = leader;
+		add_equal(f, window, leader);
+	}
+	else
+		seek_window(f, window);
+	return true;
+}
+
+/* ---- What goes ---------------------------------------------------------- */
+
+/* Words [start, end) in first copies. */
+typedef struct Span
+{
+	uint64_t start;
+	uint64_t end;
+} Span;
+
+/* Writes the last span. */
+static void
+flush_span(RepeatFinder *f)
+{
+	Span span = {f->span_from, f->span_to};
+
+	if (span.start < span.end)
+		host_file_write(f->spans, f->span_count++ * sizeof(span), &span, sizeof(span));
+}
+
+/* An EdgeSink: adds the words of first copies. */
+static bool
+add_first(void *state, const LongEdge *first)
+{
+	RepeatFinder *f = state;
+	uint64_t end = first->second + first->first - 1 + f->run;
+
+	if (first->second > f->span_to)
+	{
+		flush_span(f);
+		f->span_from = first->second;
+	}
+	f->span_to = Max(f->span_to, end);
+	return true;
+}
+
+/* Returns words in first copies, or what lies behind all of them. */
+static Span
+span_at(const RepeatFinder *f, uint64_t number)
+{
+	Span span = {UINT64_MAX, UINT64_MAX};
+
+	if (number < f->span_count)
+		host_file_read(f->spans, number * sizeof(span), &span, sizeof(span));
+	return span;
+}
+
+/* Writes the words of the last windows that are repeated, and that are in no first copy. */
+static void
+write_parts(RepeatFinder *f)
+{
+	uint64_t from = f->equal.at;
+	uint64_t end = from + f->equal.count - 1 + f->run;
+	uint64_t distance = from - f->equal.first;
+
+	if (f->equal.count == 0 || distance < f->run)
+		return;
+	while (span_at(f, f->span).end <= from)
+		f->span++;
+	for (uint64_t i = f->span; from < end; i++)
+	{
+		Span span = span_at(f, i);
+		Part part = {from, Min(span.start, end), from - distance};
+
+		if (part.start < part.end)
+			host_file_write(f->repeats->parts, f->part_count++ * sizeof(part), &part, sizeof(part));
+		from = span.end;
+	}
+}
+
+/* An EdgeSink: takes windows in order, which may go on where others were found in another way. */
+static bool
+take_run(void *state, const LongEdge *edge)
+{
+	RepeatFinder *f = state;
+	EqualRun run = {edge->second, edge->first, (uint64_t) edge->similarity};
+
+	if (extend_run(&f->equal, run))
+		return true;
+	write_parts(f);
+	f->equal = run;
+	return true;
+}
+
+/* The shares of memory, of which there are this many, for the edges of each kind. */
+#define SHARES 16
+#define EDGES_SHARE 2
+
+/* Words for each byte of memory, which has at least some bytes. */
+#define WORDS_OF_BYTE 2
+#define MEMORY_LEAST (4 << 20)
+
+/* Slots for each anchor that winnowing leaves, about, four of which take a byte. */
+#define SLOTS_OF_ANCHOR 16
+
+/* Counts anchors. */
+static void
+count_anchors(RepeatFinder *f)
+{
+	uint64_t wanted = f->repeats->length / (f->run - f->anchor_run + 2) * 2 * SLOTS_OF_ANCHOR / 4;
+
+	f->seen_slots = host_limit((size_t) Min(wanted, f->repeats->memory / SHARES * 4) + 16) * 4;
+	f->seen = host_alloc(f->seen_slots / 4);
+	memset(f->seen, 0, f->seen_slots / 4);
+	scan_words(f);
+	f->table.slots =
+		host_limit(Min(f->twice + f->twice / 2, f->repeats->memory / SHARES * 4 / sizeof(Anchor))) +
+		4;
+	f->table.slot = host_alloc(f->table.slots * sizeof(Anchor));
+	memset(f->table.slot, 0, f->table.slots * sizeof(Anchor));
+	f->finds = true;
+}
+
+/* Finds all windows that are equal to earlier ones. */
+static void
+seek_equal_windows(RepeatFinder *f)
+{
+	scan_words(f);
+	host_free(f->seen);
+	host_free(f->table.slot);
+	while (f->sought_windows > 0)
+	{
+		f->sought_windows = 0;
+		f->hash = f->equal_window = UINT64_MAX - 1;
+		edges_give(&f->windows, pair_window, f);
+		edges_give(&f->pairs, compare_pair, f);
+		flush_run(f);
+	}
+}
+
+/* Finds the words that go, when all records have been added. */
+void
+repeats_find(Repeats *repeats)
+{
+	uint32_t run = repeats->run;
+	uint32_t anchor_run = (run + 1) / 2;
+	size_t edges;
+	size_t around = 2 * (size_t) run;
+	uint32_t ring = 2;
+	uint64_t base = host_random_seed() % (PRIME - 2) + 2;
+	RepeatFinder f = {.repeats = repeats,
+					  .run = run,
+					  .anchor_run = anchor_run,
+					  .base = base,
+					  .hashes = host_limit(PRIME),
+					  .window_hash = rolling_begin(base, run),
+					  .hashed = UINT64_MAX - 1,
+					  .scanned = reader_begin(repeats, 4 * around),
+					  .own = reader_begin(repeats, around),
+					  .other = reader_begin(repeats, around),
+					  .spans = host_file_create()};
+
+	repeats->memory = Min(repeats->memory, Max(repeats->length / WORDS_OF_BYTE, MEMORY_LEAST));
+	edges = repeats->memory / SHARES * EDGES_SHARE / sizeof(LongEdge);
+	f.windows.most = f.pairs.most = f.runs.most = f.firsts.most = edges;
+	while (ring < run - anchor_run + 2)
+		ring *= 2;
+	f.ring_mask = ring - 1;
+	f.ring = host_alloc(ring * sizeof(Anchor));
+	count_anchors(&f);
+	seek_equal_windows(&f);
+	edges_give(&f.firsts, add_first, &f);
+	flush_span(&f);
+	edges_give(&f.runs, take_run, &f);
+	write_parts(&f);
+	repeats->part_count = f.part_count;
+	host_file_close(f.spans);
+	host_free(f.ring);
+	host_free(f.scanned.word);
+	host_free(f.own.word);
+	host_free(f.other.word);
+}

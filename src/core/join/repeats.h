@@ -1,0 +1,82 @@
+/*
+ * repeats.h: words of many records that stood before, in runs of a least length.
+ */
+#ifndef NEARDUP_JOIN_REPEATS_H
+#define NEARDUP_JOIN_REPEATS_H
+
+#include "text/text.h"
+
+/* ---- What the files have ------------------------------------------------- */
+
+/* Where a word is in its record, in characters. */
+typedef struct WordPlace
+{
+	uint32_t start; /* NO_PLACE at the end of a text */
+	uint32_t end;
+} WordPlace;
+
+/* Where a record begins. */
+typedef struct RecordStart
+{
+	uint64_t place; /* the number of its first word, ends of texts included */
+	uint64_t words; /* words of the records before */
+} RecordStart;
+
+/* Words [start, end) that go, and the first of those that stay. */
+typedef struct Part
+{
+	uint64_t start;
+	uint64_t end;
+	uint64_t first;
+} Part;
+
+/* Records of which one is marked in memory. */
+#define MARKED 512
+
+/* ---- Records ------------------------------------------------------------- */
+
+/* The words of records, in files. */
+typedef struct Repeats
+{
+	uint32_t run;        /* the least words of a run */
+	size_t memory;       /* about the most bytes to take */
+	bool has_others;     /* only runs of the first records count, which keep theirs */
+	HostFile *words;     /* uint64_t: the hash of each word, 0 for the end of a text */
+	HostFile *places;    /* where each word is in its record, two uint32_t */
+	HostFile *records;   /* where each record begins, and where the last one ends */
+	HostFile *parts;     /* words that go */
+	uint64_t length;     /* words and ends of texts */
+	uint64_t word_count; /* words */
+	uint64_t record_count;
+	uint64_t part_count;
+	uint64_t others; /* the length of the first records */
+	uint64_t *mark;  /* where each MARKED-th record begins */
+	size_t mark_room;
+} Repeats;
+
+/* Words of a record that go, which stood in an earlier record, or before in the same one. */
+typedef struct RepeatedPart
+{
+	uint64_t record;
+	uint64_t words; /* how many of the words are in no part before */
+	uint64_t left;  /* words of the record that stay */
+	uint32_t from;  /* the place of the words, in characters */
+	uint32_t to;
+	uint32_t
+		cut_from; /* the place of what goes that no part before has: its words, and up to the next one */
+	uint32_t cut_to;
+	bool blank;            /* a blank has to keep apart the words around it */
+	uint64_t first_record; /* the record of the first copy */
+	uint32_t first_from;
+	uint32_t first_to;
+} RepeatedPart;
+
+extern Repeats repeats_begin(uint32_t run, size_t memory);
+extern void repeats_add(Repeats *repeats, const PlacedWord *words, size_t count);
+extern void repeats_end_others(Repeats *repeats);
+extern void repeats_find(Repeats *repeats);
+extern RepeatedPart *repeats_of(const Repeats *repeats, uint64_t first, uint64_t count,
+								size_t *found);
+extern void repeats_end(Repeats *repeats);
+
+#endif

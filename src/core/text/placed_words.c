@@ -1,0 +1,108 @@
+/*
+ * placed_words.c: the words of texts, hashed, with their places in characters.
+ */
+#include <string.h>
+
+#include "text/internal.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+/* A text whose words are added. */
+typedef struct PlacedText
+{
+	PlacedWords *words;
+	const uint8_t *utf8;
+	uint64_t byte;      /* a byte of the text up to which characters are counted */
+	uint64_t character; /* the number of the character there */
+	bool ascii;         /* each byte is a character */
+} PlacedText;
+
+/* Returns how many characters begin in some bytes. */
+static uint64_t
+characters_between(const uint8_t *utf8, uint64_t from, uint64_t to)
+{
+	uint64_t count = 0;
+
+	for (; from < to; from++)
+		count += (utf8[from] & 0xC0) != 0x80;
+	return count;
+}
+
+/* Returns whether a token is a character of a script without spaces. */
+static bool
+is_alone(const char *token, size_t length)
+{
+	uint32_t character;
+
+	return (signed char) *token < 0 &&
+		utf8_decode((const uint8_t *) token, length, &character) > 0 &&
+		CHAR_CLASS(char_info(character)) == CHAR_ALONE;
+}
+
+/* Adds a word. */
+static void
+put_placed_word(PlacedWords *words, PlacedWord word)
+{
+	words->word = host_grow(words->word, &words->room, words->count + 1, sizeof(PlacedWord));
+	words->word[words->count++] = word;
+}
+
+/* A TokenSink: adds words. */
+static void
+add_placed_words(void *state, const TokenBatch *batch)
+{
+	PlacedText *text = state;
+
+	host_check_interrupts();
+	for (size_t i = 0; i < batch->count; i++)
+	{
+		size_t length;
+		const char *token = batch_token(batch, i, &length);
+		SourceRange first = batch->place[batch->edge[2 * i]];
+		SourceRange last = batch->place[batch->edge[2 * i + 1] - 1];
+		uint64_t hash = XXH3_64bits_withSeed(token, length, text->words->seed);
+		uint64_t between = first.start - text->byte;
+		uint64_t inside = last.end - first.start;
+
+		if (!text->ascii)
+		{
+			between = characters_between(text->utf8, text->byte, first.start);
+			inside = characters_between(text->utf8, first.start, last.end);
+		}
+		text->byte = first.start;
+		text->character += between;
+		hash = Max(hash & ~UINT64_C(1), 2) | is_alone(token, length);
+		put_placed_word(text->words,
+						(PlacedWord){hash, (uint32_t) text->character,
+									 (uint32_t) (text->character + inside)});
+	}
+}
+
+/*
+ * Adds the words of a text, which has less than 4 GB, and its end.  Their places go on from those of the
+ * texts before, of the same record.
+ */
+void
+placed_words_add(PlacedWords *words, const char *utf8, size_t length)
+{
+	PlacedText text = {.words = words,
+					   .utf8 = (const uint8_t *) utf8,
+					   .character = words->characters};
+	uint64_t characters = characters_between(text.utf8, 0, length);
+
+	text.ascii = characters == length;
+	words->characters += characters;
+	if (words->characters > UINT32_MAX - 1 || length > UINT32_MAX - 1)
+		host_refuse_size("a text has more than 4 GB");
+	placed_tokens_of_text(utf8, length, add_placed_words, &text);
+	put_placed_word(words, (PlacedWord){0, NO_PLACE, NO_PLACE});
+}
+
+/* Ends a record behind its texts. */
+void
+placed_words_end_record(PlacedWords *words)
+{
+	words->characters = 0;
+	put_placed_word(words, (PlacedWord){0, 0, 0});
+}

@@ -1,0 +1,152 @@
+/*
+ * many_passages.c: passages of many texts that stood before.
+ */
+#include "library/session.h"
+
+#include "join/repeats.h"
+
+struct neardup_passages
+{
+	pthread_mutex_t lock; /* taken by calls that read the files */
+	uint64_t seed;
+	Repeats repeats;
+};
+
+neardup_code
+neardup_passages_new(neardup_session *session, uint32_t run, size_t memory,
+					 neardup_passages **passages)
+{
+	neardup_passages *made;
+
+	SESSION_BEGIN(session);
+	if (run < 1 || run > NEARDUP_RUN_MOST)
+		session_fail(NEARDUP_INVALID, "a passage has from 1 to %d words, not %u", NEARDUP_RUN_MOST,
+					 run);
+	made = host_alloc(sizeof(neardup_passages));
+	made->seed = host_random_seed();
+	made->repeats = repeats_begin(run, memory > 0 ? memory : default_memory());
+	pthread_mutex_init(&made->lock, NULL);
+	session_keep_file(made->repeats.words);
+	session_keep_file(made->repeats.places);
+	session_keep_file(made->repeats.records);
+	session_keep_file(made->repeats.parts);
+	session_keep(made->repeats.mark);
+	session_keep(made);
+	*passages = made;
+	return session_end();
+}
+
+neardup_code
+neardup_passages_free(neardup_session *session, neardup_passages *passages)
+{
+	SESSION_BEGIN(session);
+	repeats_end(&passages->repeats);
+	pthread_mutex_destroy(&passages->lock);
+	host_free(passages);
+	return session_end();
+}
+
+neardup_code
+neardup_passages_words(neardup_session *session, const neardup_passages *passages,
+					   const neardup_column *texts, bool one_record, neardup_bytes *words)
+{
+	PlacedWords made = {.seed = passages->seed};
+
+	SESSION_BEGIN(session);
+	check_column(texts);
+	for (size_t i = 0; i < texts->count; i++)
+	{
+		ColumnText text = text_at(texts, i);
+
+		placed_words_add(&made, text.utf8, text.length);
+		if (!one_record || i + 1 == texts->count)
+			placed_words_end_record(&made);
+	}
+	session_keep(made.word);
+	*words = (neardup_bytes){(uint8_t *) made.word, made.count * sizeof(PlacedWord)};
+	return session_end();
+}
+
+/* Adds words, if there are some, or ends the records of `against`; or, at the end, finds passages. */
+static neardup_code
+call_repeats(neardup_session *session, Repeats *repeats, const neardup_bytes *words,
+			 void (*function)(Repeats *))
+{
+	SESSION_BEGIN(session);
+	if (words != NULL)
+		repeats_add(repeats, (const PlacedWord *) words->bytes, words->length / sizeof(PlacedWord));
+	else
+		function(repeats);
+	return session_end();
+}
+
+neardup_code
+neardup_passages_add(neardup_session *session, neardup_passages *passages,
+					 const neardup_bytes *words)
+{
+	return call_repeats(session, &passages->repeats, words, NULL);
+}
+
+neardup_code
+neardup_passages_end_against(neardup_session *session, neardup_passages *passages)
+{
+	return call_repeats(session, &passages->repeats, NULL, repeats_end_others);
+}
+
+neardup_code
+neardup_passages_find(neardup_session *session, neardup_passages *passages)
+{
+	return call_repeats(session, &passages->repeats, NULL, repeats_find);
+}
+
+/* Returns words that go as the header has them. */
+static neardup_passage
+passage_of(const RepeatedPart *part)
+{
+	return (neardup_passage){.record = part->record,
+							 .words = part->words,
+							 .left = part->left,
+							 .from = part->from,
+							 .to = part->to,
+							 .cut_from = part->cut_from,
+							 .cut_to = part->cut_to,
+							 .blank = part->blank,
+							 .first_record = part->first_record,
+							 .first_from = part->first_from,
+							 .first_to = part->first_to};
+}
+
+/* Returns passages as a call of the library. */
+static neardup_code
+call_repeats_of(neardup_session *session, const Repeats *repeats, uint64_t first, uint64_t count,
+				neardup_passage **found, size_t *passages)
+{
+	SESSION_BEGIN(session);
+	*found = NULL;
+	*passages = 0;
+	if (first > repeats->record_count || count > repeats->record_count - first)
+		session_fail(NEARDUP_INVALID, "there are no such records");
+	if (count > 0)
+	{
+		RepeatedPart *part = repeats_of(repeats, first, count, passages);
+
+		*found = host_alloc(*passages * sizeof(neardup_passage));
+		for (size_t i = 0; i < *passages; i++)
+			(*found)[i] = passage_of(part + i);
+		host_free(part);
+	}
+	session_keep(*found);
+	return session_end();
+}
+
+neardup_code
+neardup_passages_of(neardup_session *session, neardup_passages *passages, uint64_t first,
+					uint64_t count, neardup_passage **found, size_t *number)
+{
+	neardup_code code;
+
+	pthread_mutex_lock(&passages->lock);
+	code = call_repeats_of(session, &passages->repeats, first, count, found, number);
+	pthread_mutex_unlock(&passages->lock);
+	return code;
+}
