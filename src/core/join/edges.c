@@ -7,7 +7,7 @@
 
 #define ROOM_MIN 1024
 
-/* Edges of a run that are read at a time. */
+/* Edges of a run that are read at a time, at most. */
 #define RUN_STEP 1024
 
 /* Returns whether edge x comes before y. */
@@ -108,7 +108,7 @@ advance(Edges *edges, EdgeRun *run)
 	if (++run->at < run->count)
 		return true;
 	run->at = 0;
-	run->count = (uint32_t) Min(run->end - run->next, RUN_STEP);
+	run->count = (uint32_t) Min(run->end - run->next, edges->step);
 	if (run->count == 0)
 		return false;
 	host_file_read(edges->file, run->next * sizeof(LongEdge), run->edge,
@@ -148,12 +148,15 @@ merge_runs(Edges *edges, EdgeSink sink, void *state)
 {
 	EdgeRun *run = edges->run;
 	size_t runs = edges->runs;
-	LongEdge *buffer = host_alloc(runs * RUN_STEP * sizeof(LongEdge));
+	LongEdge *buffer;
 	uint64_t given = 0;
 
+	/* All runs together take no more memory than edges do that are not in the file yet. */
+	edges->step = Max(Min(host_limit(Max(edges->most, ROOM_MIN)) / runs, RUN_STEP), 1);
+	buffer = host_alloc(runs * edges->step * sizeof(LongEdge));
 	for (size_t i = 0; i < runs; i++)
 	{
-		run[i].edge = buffer + i * RUN_STEP;
+		run[i].edge = buffer + i * edges->step;
 		(void) advance(edges, run + i);
 	}
 	for (size_t i = runs; i-- > 0;)

@@ -42,6 +42,7 @@ typedef struct Edges
 	EdgeRun *run;
 	size_t runs;
 	size_t run_room;
+	size_t step; /* edges of a run that are read at a time */
 } Edges;
 
 /* Takes an edge.  Returns false if the sink wants no more. */

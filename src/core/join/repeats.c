@@ -246,6 +246,9 @@ typedef struct RepeatFinder
 	HostFile *spans; /* words in first copies */
 	uint64_t span_count;
 	uint64_t span; /* the first one that the next run may meet */
+	EqualRun
+		waiting; /* the last run that no other contains, while a longer one may take its place */
+	uint64_t covered; /* the end of the words of the runs that were written */
 	uint64_t span_from;
 	uint64_t span_to;
 	uint64_t part_count;
@@ -554,16 +557,24 @@ span_at(const RepeatFinder *f, uint64_t number)
 	return span;
 }
 
-/* Writes the words of the last windows that are repeated, and that are in no first copy. */
+/* Returns the end of the words of windows. */
+static inline uint64_t
+end_of_run(const RepeatFinder *f, const EqualRun *run)
+{
+	return run->at + run->count - 1 + f->run;
+}
+
+/* Writes the words of the run that waits, but for those in first copies. */
 static void
 write_parts(RepeatFinder *f)
 {
-	uint64_t from = f->equal.at;
-	uint64_t end = from + f->equal.count - 1 + f->run;
-	uint64_t distance = from - f->equal.first;
+	uint64_t from = f->waiting.at;
+	uint64_t end = end_of_run(f, &f->waiting);
+	uint64_t distance = from - f->waiting.first;
 
-	if (f->equal.count == 0 || distance < f->run)
+	if (f->waiting.count == 0)
 		return;
+	f->covered = end;
 	while (span_at(f, f->span).end <= from)
 		f->span++;
 	for (uint64_t i = f->span; from < end; i++)
@@ -577,6 +588,23 @@ write_parts(RepeatFinder *f)
 	}
 }
 
+/*
+ * Takes the last windows if they are repeated.  Of the runs that begin in the last one written, or where it
+ * ends, only the one that reaches furthest is written, so each word is in two of them at most.
+ */
+static void
+take_repeated(RepeatFinder *f)
+{
+	EqualRun run = f->equal;
+
+	if (run.count == 0 || run.at - run.first < f->run ||
+		(f->waiting.count > 0 && end_of_run(f, &run) <= end_of_run(f, &f->waiting)))
+		return;
+	if (run.at > f->covered)
+		write_parts(f);
+	f->waiting = run;
+}
+
 /* An EdgeSink: takes windows in order, which may go on where others were found in another way. */
 static bool
 take_run(void *state, const LongEdge *edge)
@@ -586,7 +614,7 @@ take_run(void *state, const LongEdge *edge)
 
 	if (extend_run(&f->equal, run))
 		return true;
-	write_parts(f);
+	take_repeated(f);
 	f->equal = run;
 	return true;
 }
@@ -671,6 +699,7 @@ repeats_find(Repeats *repeats)
 	edges_give(&f.firsts, add_first, &f);
 	flush_span(&f);
 	edges_give(&f.runs, take_run, &f);
+	take_repeated(&f);
 	write_parts(&f);
 	repeats->part_count = f.part_count;
 	host_file_close(f.spans);
