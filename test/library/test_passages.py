@@ -1,9 +1,12 @@
 """neardup dedupe --unit passage against all windows of small corpora, in all formats, and its reports against the texts.
 
-Arguments: how many random corpora.  The command neardup is in PATH; the two examples of the reference are among the cases.
+Arguments: how many random corpora, and verify.py, which has to confirm what went, and to see what is changed.  The command
+neardup is in PATH.
 """
 
+import contextlib
 import csv
+import importlib.util
 import io
 import json
 import os
@@ -113,6 +116,45 @@ def check_report(report, records, others, run, gone, left):
     assert dropped == left, (dropped, left)
 
 
+def verified(folder, options, kind):
+    """Returns the exit code of verify.py, and what it says."""
+    taken = [option for option, before in zip(options, [None, *options]) if "--jobs" not in (option, before) and "--memory" not in (option, before)]
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        try:
+            VERIFY.main(["--unit", "passage", *taken, "in", "out", "report"])
+        except SystemExit as end:
+            return end.code, said.getvalue()
+    return 0, said.getvalue()
+
+
+def check_verified(folder, options, out, report, kind, chance):
+    """Lets verify.py confirm a removal, and refuse one that is changed: a row that is left out or moved, or text that is."""
+    def write(name, text):
+        with open(os.path.join(folder, name), "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+
+    write("out", out)
+    assert verified(folder, options, kind)[0] == 0, (verified(folder, options, kind), out, report, open(os.path.join(folder, "in")).read())
+    rows = report.splitlines(True)
+    if not rows:
+        return
+    row = chance.choice(rows)
+    cells = row.split("\t")
+    if sum(other.startswith(cells[0] + "\t") for other in rows) == 1:
+        write("report", report.replace(row, ""))
+        assert verified(folder, options, kind)[0] == 1, row
+    if cells[1] != "\\N":
+        write("report", report.replace(row, "\t".join([*cells[:5], f"{int(cells[4]) - 1}\n"])))
+        assert verified(folder, options, kind)[0] == 1, row
+    write("report", report)
+    written = list(re.finditer("[a-z]", out[out.index("\n") + 1:] if kind in ("csv", "tsv") else out))
+    if written:
+        place = chance.choice(written).start() + (out.index("\n") + 1 if kind in ("csv", "tsv") else 0)
+        write("out", out[:place] + "q" + out[place + 1:])
+        assert verified(folder, options, kind)[0] > 0, (out, place)
+
+
 def check_corpus(folder, records, others, run, kind, chance, least=1):
     """Compares what the command writes, and reports, with the model."""
     files, options = [("in", records[others or 0:])], ["--input", "jsonl" if kind == "messages" else kind, "--id", "id", "--min-run", str(run), "--min-left", str(least)]
@@ -141,6 +183,8 @@ def check_corpus(folder, records, others, run, kind, chance, least=1):
     check_report(report, records, others, run, gone, left)
     marked = run_command(folder, *options, "--mark", "in")
     assert marked == report, (marked, report)
+    if VERIFY:
+        check_verified(folder, options, out, report, kind, chance)
 
 
 def random_corpus(chance, kind):
@@ -164,6 +208,12 @@ def random_corpus(chance, kind):
     return made
 
 
+VERIFY = None
+if len(sys.argv) > 2:
+    specification = importlib.util.spec_from_file_location("verify", sys.argv[2])
+    VERIFY = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(VERIFY)
+
 CHOSEN = [
     ([["a b c"], ["b c d"], ["c d"]], 2), ([[" ".join("a" * 300)]], 50), ([["a b c d"]] * 5, 4), ([["ab 漢字cd ef"], ["gh 漢字ij"]], 2),
     ([["x漢y"], ["a漢b"]], 1), ([["a a a a a"]], 1), ([["a b a b a b a b a b"], ["b a b a b"]], 4)]
@@ -174,6 +224,7 @@ def main():
     print("seed", seed)
     chance = random.Random(seed)
     with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
         for records, run in CHOSEN:
             check_corpus(folder, records, None, run, "jsonl", chance)
         for _ in range(count):
@@ -181,6 +232,7 @@ def main():
             records, run = random_corpus(chance, kind), chance.choice([1, 1, 2, 2, 3, 4, 5, 9])
             others = chance.choice([None, None, chance.randint(1, len(records))])
             check_corpus(folder, records, others if others != len(records) else None, run, kind, chance, chance.randint(1, run))
+        os.chdir("/")
     print(f"{len(CHOSEN) + count} corpora")
 
 

@@ -196,7 +196,7 @@ def _readable(path: str) -> bool:
 def _rows(file: BinaryIO, how: argparse.Namespace) -> Iterator[bytes]:
     """Yields the records of a file, without the byte order mark before them."""
     row, is_open = b"", False
-    ends = re.compile(rb'(?:(?:"(?:[^"]|"")*"[^%b\n]*|[^"%b\n][^%b\n]*)?(?:%b|(\n)))*' % ((re.escape(how.separator.encode()),) * 4))
+    ends = re.compile(rb'(?:(?:"(?:[^"]|"")*"(?!")[^%b\n]*|[^"%b\n][^%b\n]*)?(?:%b|(\n)))*' % ((re.escape(how.separator.encode()),) * 4))
     for number, line in enumerate(file):
         line = line if number else line.removeprefix(_BOM)
         row += line
@@ -234,11 +234,15 @@ def _with_texts(fields: Any, name: str, edit: Callable[[str], str]) -> Any:
     return _edited(fields, [name] if name in fields else name.replace("[]", ".[]").split("."), edit)
 
 
-def value_of(fields: Any, name: str) -> str:
-    """Returns the text in a field."""
+def _texts_of(fields: Any, name: str) -> list[str]:
     texts: list[str] = []
     _with_texts(fields, name, lambda text: texts.append(text) or text)  # type: ignore[func-returns-value]
-    return "\n".join(texts)
+    return texts
+
+
+def value_of(fields: Any, name: str) -> str:
+    """Returns the text in a field."""
+    return "\n".join(_texts_of(fields, name))
 
 
 def _id_of(fields: Any, name: str | None, number: int) -> str:
@@ -527,6 +531,99 @@ def _check_line(row: list[str], line: str, before: dict[str, set[tuple[str, ...]
         raise Wrong(f'line {row[1]} of "{row[0]}" stands nowhere else')
 
 
+# ---- Passages --------------------------------------------------------------
+
+
+class _Texts:
+    """The texts of a record, joined by line ends, with the numbers of words up to places between pieces without ASCII blanks."""
+
+    def __init__(self, texts: list[str]) -> None:
+        self.texts, self.all = texts, "\n".join(texts)
+        self._starts, self._before, self.words = [0], [0], list[str]()
+        for piece in re.finditer("[^\0-/:-@[-`{-\x7f]+", self.all):
+            self._starts.append(piece.start())
+            self._before.append(len(self.words))
+            self.words += words(piece[0])
+
+    def number(self, place: int) -> int:
+        """Returns how many words are before a character."""
+        i = bisect.bisect_right(self._starts, place) - 1
+        return self._before[i] + len(words(self.all[self._starts[i]:place]))
+
+
+def _cut(text: str, gone: list[tuple[int, int]]) -> str:
+    """Returns a text without some words: what follows one goes with it, up to the next word."""
+    out, at = "", 0
+    for start, end in gone:
+        follows = next((place for place in range(max(end, at), len(text)) if words(text[place])), None)
+        out += text[at:start]
+        before, at = out[-64:], end if follows is None else follows
+        if at > start and len(words(before + text[at:at + 64])) < len(words(before)) + len(words(text[at:at + 64])):
+            out += " "
+    return out + text[at:]
+
+
+def _without_passages(record: _Texts, gone: list[list[str]]) -> list[str]:
+    places, made, base = sorted((int(row[1]) - 1, int(row[2])) for row in gone), [], 0
+    for text in record.texts:
+        mine: list[tuple[int, int]] = []
+        for start, end in ((start - base, end - base) for start, end in places if base <= start < base + len(text)):
+            if mine and (start <= mine[-1][1] or not words(text[mine[-1][1]:start])):
+                mine[-1] = mine[-1][0], max(end, mine[-1][1])
+            else:
+                mine.append((start, end))
+        made.append(_cut(text, mine))
+        base += len(text) + 1
+    return made
+
+
+def _check_passage(row: list[str], record: _Texts, first: _Texts, gone: list[list[str]], how: argparse.Namespace) -> None:
+    """Checks that words stand at the first copy, in a run of enough words, and do not go from there."""
+    (start, end), (there, its_end) = ([text.number(int(place)) for place in (int(a) - 1, b)] for text, (a, b) in ((record, row[1:3]), (first, row[4:6])))
+    if not start < end or record.words[start:end] != first.words[there:its_end]:
+        raise Wrong(f'characters {row[1]} to {row[2]} of "{row[0]}" are not those of "{row[3]}", {row[4]} to {row[5]}')
+    if any(int(other[1]) <= int(row[5]) and int(row[4]) <= int(other[2]) for other in gone):
+        raise Wrong(f'characters {row[4]} to {row[5]} of "{row[3]}", the first copy of "{row[0]}", are removed, too')
+    before = next((i for i, (x, y) in enumerate(zip(record.words[:start][::-1], first.words[:there][::-1])) if x != y), min(start, there))
+    behind = next((i for i, (x, y) in enumerate(zip(record.words[end:], first.words[its_end:])) if x != y), min(len(record.words) - end, len(first.words) - its_end))
+    if before + end - start + behind < how.min_run:
+        raise Wrong(f'characters {row[1]} to {row[2]} of "{row[0]}" are in no run of {how.min_run} words that stands in "{row[3]}"')
+
+
+def check_passages(how: argparse.Namespace) -> str:
+    by_record: dict[str, list[list[str]]] = {}
+    removed = set()
+    for row in _read_report(how.report):
+        if row[1] == "N":
+            removed.add(row[0])
+        else:
+            by_record.setdefault(row[0], []).append(row)
+    if missing := removed - by_record.keys():
+        raise Wrong(f'"{min(missing)}" goes, but none of its words')
+    wanted = {row[3] for rows in by_record.values() for row in rows}
+    known: dict[str, _Texts] = {}
+    for record in Side(how, how.skip_errors).records(how.against or _files_of(how)):
+        if record.id in wanted:
+            known[record.id] = _Texts(_texts_of(record.fields, how.field))
+    if missing := wanted - known.keys():
+        raise Wrong(f'there is no record "{min(missing)}", which the report names')
+
+    def change(record: Record) -> Any:
+        if not (rows := by_record.get(record.id, [])):
+            return record.fields
+        texts = _Texts(_texts_of(record.fields, how.field))
+        for row in rows:
+            _check_passage(row, texts, known[row[3]], [] if how.against else by_record.get(row[3], []), how)
+        made = _without_passages(texts, rows)
+        if record.id in removed and sum(len(words(text)) for text in made) >= how.min_left:
+            raise Wrong(f'"{record.id}" should not have gone: it keeps {how.min_left} words or more')
+        rest = iter(made)
+        return None if record.id in removed else _with_texts(record.fields, how.field, lambda _: next(rest))
+
+    found = _compare(how, dict.fromkeys(by_record, ""), change)
+    return f"{found.records} records: {found.stay} in \"{how.out}\", without {sum(map(len, by_record.values()))} passages, each of which stands in another place" + _told(found)
+
+
 # ---- The program -----------------------------------------------------------
 
 
@@ -549,8 +646,10 @@ def _parser() -> argparse.ArgumentParser:
     add("--containment", action="store_true")
     add("--multiset", action="store_true")
     add("--drop", default="others")
-    add("--unit", choices=("record", "line"), default="record")
+    add("--unit", choices=("record", "line", "passage"), default="record")
     add("--min-words", type=int, default=5)
+    add("--min-run", type=int, default=50)
+    add("--min-left", type=int, default=1)
     for name in "--mask", "--lexicon":
         add(name, help="similarities are not looked at then")
     for *names, action in ("-j", "--jobs", "store"), ("-m", "--memory", "store"), ("--minhash", "store"), ("--decide", "store"), ("--best", "store"), ("--nearest", "store_true"), ("--shingles", "store_true"):
@@ -574,7 +673,7 @@ def main(arguments: list[str] | None = None) -> None:
     how.separator = how.separator or {"tsv": "\t"}.get(how.format, ",")
     csv.field_size_limit(sys.maxsize)
     try:
-        print(check_lines(how) if how.unit == "line" else check_records(how))
+        print({"record": check_records, "line": check_lines, "passage": check_passages}[how.unit](how))
     except Wrong as error:
         _fail(1, error)
     except (Unreadable, OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
