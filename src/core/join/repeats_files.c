@@ -1,9 +1,87 @@
 /*
- * repeated_parts.c: the words that go, as repeats.c has found them, of some records.
+ * repeats_files.c: the files of repeats: words of records that are added, and the words that go, as
+ * repeats.c has found them, of some records.
  */
 #include "join/repeats.h"
 
 #include "base/sort.h"
+
+/* ---- Words ---------------------------------------------------------------- */
+
+/* Words that are written at a time. */
+#define WRITTEN_WORDS 512
+
+/* Prepares for the words of records. */
+Repeats
+repeats_begin(uint32_t run, size_t memory)
+{
+	return (Repeats){.run = run,
+					 .memory = memory,
+					 .mark = host_alloc(sizeof(uint64_t)),
+					 .mark_room = 1,
+					 .words = host_file_create(),
+					 .places = host_file_create(),
+					 .records = host_file_create(),
+					 .parts = host_file_create()};
+}
+
+/* Notes where a record begins. */
+static void
+begin_record(Repeats *repeats)
+{
+	RecordStart start = {repeats->length, repeats->word_count};
+
+	if (repeats->record_count % MARKED == 0)
+	{
+		uint64_t marks = repeats->record_count / MARKED;
+
+		repeats->mark = host_grow(repeats->mark, &repeats->mark_room, marks + 1, sizeof(uint64_t));
+		repeats->mark[marks] = repeats->length;
+	}
+	host_file_write(repeats->records, repeats->record_count * sizeof(start), &start, sizeof(start));
+}
+
+/* Adds the words of the next records, with their ends. */
+void
+repeats_add(Repeats *repeats, const PlacedWord *words, size_t count)
+{
+	uint64_t hash[WRITTEN_WORDS];
+	WordPlace place[WRITTEN_WORDS];
+
+	for (size_t at = 0; at < count;)
+	{
+		size_t some = 0;
+
+		if (repeats->length == 0 && repeats->record_count == 0)
+			begin_record(repeats);
+		for (; at < count && some < WRITTEN_WORDS && words[at].hash + words[at].start > 0; at++)
+		{
+			hash[some] = words[at].hash;
+			place[some++] = (WordPlace){words[at].start, words[at].end};
+			repeats->word_count += words[at].hash != 0;
+		}
+		host_file_write(repeats->words, repeats->length * sizeof(*hash), hash,
+						some * sizeof(*hash));
+		host_file_write(repeats->places, repeats->length * sizeof(*place), place,
+						some * sizeof(*place));
+		repeats->length += some;
+		if (at == count || words[at].hash + words[at].start > 0)
+			continue;
+		at++;
+		repeats->record_count++;
+		begin_record(repeats);
+	}
+}
+
+/* Says that only runs of the records so far count in those that follow. */
+void
+repeats_end_others(Repeats *repeats)
+{
+	repeats->has_others = true;
+	repeats->others = repeats->length;
+}
+
+/* ---- What goes ------------------------------------------------------------ */
 
 /* Returns a part. */
 static Part
