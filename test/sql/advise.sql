@@ -164,6 +164,7 @@ SELECT count(*) AS equal FROM advice JOIN (SELECT scheme, threshold, pairs FROM 
 -- Wrong verdicts come first, at most two of ten, until they are judged again, and are named; if they were confirmed, they count little
 CREATE TABLE wrong AS SELECT a, b, same FROM verdicts UNION ALL VALUES (10, 130, true), (1003, 3, false);
 SELECT a, b, similarity > 0.5 AS near, again FROM neardup_pairs_to_judge('SELECT id, body FROM texts', judged => 'TABLE wrong') LIMIT 3;
+SELECT count(*), count(*) FILTER (WHERE again) AS again FROM neardup_pairs_to_judge('SELECT id, body FROM texts', 1, 'TABLE wrong');
 SELECT scheme IS NOT NULL AS advised FROM neardup_advise('SELECT id, body FROM texts', 'TABLE wrong') LIMIT 1;
 SELECT abs(a.f1 - b.f1::float8) < 0.15 AS little FROM neardup_advise('SELECT id, body FROM texts', 'TABLE wrong UNION ALL VALUES (10, 130, true), (1003, 3, false)') AS a, advice AS b LIMIT 1;
 INSERT INTO wrong VALUES (130, 10, false), (1003, 3, true);

@@ -187,13 +187,6 @@ counts_finish_share(ElementCounts *counts)
 
 /* ---- Weights ------------------------------------------------------------------- */
 
-/* An element that may become an entry. */
-typedef struct CountedElement
-{
-	uint32_t key;
-	uint32_t count;
-} CountedElement;
-
 /* A SortKey: the more documents have an element, the earlier. */
 static inline uint64_t
 key_by_count(const void *record)
@@ -212,56 +205,49 @@ key_by_key(const void *record)
 	return (uint64_t) candidate->key << 32 | (UINT32_MAX - candidate->count);
 }
 
-/* Returns all elements that weigh less than WEIGHT_MAX, in any order; *count is their number. */
-static CountedElement *
-candidates_of(const ElementCounts *counts, double share, size_t *count)
+/*
+ * Keeps the elements that a lexicon has as entries, sorted by their keys: all that weigh nothing,
+ * and the most frequent of the others, at most `entries`, without those that weigh WEIGHT_MAX
+ * (sketch/weights.h).  Returns their number.
+ */
+size_t
+counted_entries(CountedElement *element, size_t count, uint64_t documents, uint32_t entries,
+				double share)
 {
-	CountedElement *candidate = host_alloc(counts->table.count * sizeof(CountedElement) + 1);
+	size_t kept = 0;
+	size_t nothing = 0;
 
-	*count = 0;
-	for (size_t i = 0; i < counts->table.count; i++)
+	for (size_t i = 0; i < count; i++)
 	{
 		host_check_interrupts_at(i);
-		if (weight_of_count(counts->count[i], counts->documents, share) < WEIGHT_MAX)
-			candidate[(*count)++] =
-				(CountedElement){weight_key(mix64(counts->element[i])), counts->count[i]};
+		if (weight_of_count(element[i].count, documents, share) < WEIGHT_MAX)
+			element[kept++] = element[i];
 	}
-	return candidate;
-}
-
-/* Returns how many elements at the start, the most frequent ones, weigh nothing. */
-static size_t
-count_left_out(const ElementCounts *counts, const CountedElement *candidate, size_t candidates,
-			   double share)
-{
-	size_t count = 0;
-
-	while (count < candidates &&
-		   weight_of_count(candidate[count].count, counts->documents, share) == 0)
-		count++;
-	return count;
+	sort_records(element, kept, sizeof(CountedElement), key_by_count);
+	while (nothing < kept && weight_of_count(element[nothing].count, documents, share) == 0)
+		nothing++;
+	kept = Min(kept, nothing + (size_t) entries);
+	sort_records(element, kept, sizeof(CountedElement), key_by_key);
+	return kept;
 }
 
 /*
- * Returns the number of entries of a lexicon, and sets their keys, ascending, and weights:
- * all elements that weigh nothing, and the most frequent of the others, at most `entries`,
- * without those that weigh WEIGHT_MAX (sketch/weights.h).  Frees the counts.
+ * Returns the number of entries of a lexicon, and sets their keys, ascending, and weights.  Frees
+ * the counts.
  */
 uint32_t
 counts_finish(ElementCounts *counts, uint32_t entries, double share, uint32_t **key,
 			  uint8_t **weight)
 {
-	size_t candidates;
-	CountedElement *candidate;
+	CountedElement *candidate = host_alloc(counts->table.count * sizeof(CountedElement) + 1);
+	size_t candidates = counts->table.count;
 	uint32_t count = 0;
 
+	for (size_t i = 0; i < candidates; i++)
+		candidate[i] = (CountedElement){weight_key(mix64(counts->element[i])), counts->count[i]};
 	table_end(&counts->table);
 	host_free(counts->last);
-	candidate = candidates_of(counts, share, &candidates);
-	sort_records(candidate, candidates, sizeof(CountedElement), key_by_count);
-	candidates =
-		Min(candidates, count_left_out(counts, candidate, candidates, share) + (size_t) entries);
-	sort_records(candidate, candidates, sizeof(CountedElement), key_by_key);
+	candidates = counted_entries(candidate, candidates, counts->documents, entries, share);
 	*key = host_alloc(candidates * sizeof(uint32_t) + 1);
 	*weight = host_alloc(candidates + 1);
 	for (size_t i = 0; i < candidates; i++)

@@ -35,6 +35,15 @@ extern void counts_add(void *counts, const uint64_t *hashes, size_t count);
 /* The most bytes that an element takes, slots of the table that are free included. */
 #define COUNTS_BYTES 96
 
+/* An element, by its key in a lexicon, and how many documents have it. */
+typedef struct CountedElement
+{
+	uint32_t key;
+	uint32_t count;
+} CountedElement;
+
+extern size_t counted_entries(CountedElement *element, size_t count, uint64_t documents,
+							  uint32_t entries, double share);
 extern uint32_t counts_finish(ElementCounts *counts, uint32_t entries, double share, uint32_t **key,
 							  uint8_t **weight);
 extern Bag counts_finish_share(ElementCounts *counts);

@@ -1,14 +1,14 @@
 /*
  * confirm.c: verdicts to confirm.
  *
- * A verdict contradicts if it is "same" where most pairs judged different are more similar, or
- * "different" where most pairs judged the same are less similar.  Another one carries the advice: if
+ * A verdict contradicts if it is "same" where many pairs judged different are more similar, or
+ * "different" where many pairs judged the same are less similar.  Another one carries the advice: if
  * it were not there, another number of pairs would be reported.
  */
 #include "advise/advise.h"
 
 /* A verdict contradicts if it is out of order with more than this share of the opposite verdicts. */
-#define CONTRADICTION 0.5
+#define CONTRADICTION 0.4
 
 /* The most verdicts "same" that are left out in turn: those that are most out of order. */
 #define LEFT_OUT_MOST 6

@@ -187,7 +187,7 @@ neardup_pairs_to_judge(PG_FUNCTION_ARGS)
 				(errmsg("%u pairs are drawn before any is judged", wanted),
 				 errhint("Judge ten at a time: with the verdicts so far as \"judged\", the next pairs say more.")));
 	asked.count = asked.again;
-	draw_reported(&pairs, of_ten(wanted, DRAWN_OF_TEN), &asked);
+	draw_reported(&pairs, Min(of_ten(wanted, DRAWN_OF_TEN), wanted - asked.count), &asked);
 	draw_pairs(&pairs, wanted, &asked);
 	mix_asked(&pairs, &asked);
 	for (uint32 i = 0; i < asked.count; i++)

@@ -15,6 +15,7 @@
 #include "base/hash.h"
 #include "base/sort.h"
 #include "compare/compare.h"
+#include "sketch/counts.h"
 #include "sketch/weights.h"
 
 const Candidate candidates[CANDIDATES] = {[LEXICON_WORD_3] = {WORD_3, true, MEASURE_RESEMBLANCE},
@@ -77,48 +78,27 @@ sorted_postings(const Corpus *corpus, int s)
 	return posting;
 }
 
-/* Returns how many texts a list has. */
-static uint32
-texts_in(const Lists *lists, uint32 list)
-{
-	return lists->start[list + 1] - lists->start[list];
-}
-
 /*
- * Sets the weights of the lists as neardup_lexicon() would.  Some shingles are so frequent that they
- * weigh nothing.  The most frequent of the others are the entries of the lexicon, which have their
- * own weights; all rarer ones have the greatest weight.  `part` is the share of all shingles that
- * the lists have, and of the entries.
+ * Sets the weights of the lists as a lexicon of the texts would.  `part` is the share of all shingles
+ * that the lists have, and of the entries.
  */
 static void
 weigh_lists(Lists *lists, const Corpus *corpus, double part)
 {
-	double documents = (double) corpus->count * corpus->texts / Max(corpus->rows, 1);
-	uint32 *of_count = palloc0(sizeof(uint32) * (corpus->count + 1));
-	uint32 left = (uint32) (DEFAULT_LEXICON_ENTRIES * part);
-	uint32 least = corpus->count;
+	uint64 documents =
+		(uint64) Max((double) corpus->count * corpus->texts / Max(corpus->rows, 1), 2);
+	CountedElement *entry = palloc(sizeof(CountedElement) * lists->count + 1);
+	size_t entries;
 
 	for (uint32 l = 0; l < lists->count; l++)
-	{
-		lists->weight[l] =
-			weight_of_count(texts_in(lists, l), (uint64) Max(documents, 2), DEFAULT_LEXICON_SHARE);
-		if (lists->weight[l] > 0)
-			of_count[texts_in(lists, l)]++;
-	}
-	for (; least > 0 && of_count[least] <= left; least--)
-		left -= of_count[least];
-	for (uint32 l = 0; l < lists->count; l++)
-	{
-		uint32 count = texts_in(lists, l);
-
-		if (lists->weight[l] == 0 || count > least)
-			continue;
-		if (count == least && left > 0)
-			left--;
-		else
-			lists->weight[l] = WEIGHT_MAX;
-	}
-	pfree(of_count);
+		entry[l] = (CountedElement){l, lists->start[l + 1] - lists->start[l]};
+	entries = counted_entries(entry, lists->count, documents,
+							  (uint32) (DEFAULT_LEXICON_ENTRIES * part), DEFAULT_LEXICON_SHARE);
+	memset(lists->weight, WEIGHT_MAX, lists->count);
+	for (size_t i = 0; i < entries; i++)
+		lists->weight[entry[i].key] =
+			weight_of_count(entry[i].count, documents, DEFAULT_LEXICON_SHARE);
+	pfree(entry);
 }
 
 /*
