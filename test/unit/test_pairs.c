@@ -394,6 +394,96 @@ common_elements_are_no_help(void)
 	free_rows(&rows);
 }
 
+/* Makes rows on forms, of few and of many elements, which differ in about as many as a threshold allows. */
+static Rows
+make_forms(uint32_t count, uint32_t changed)
+{
+	static uint64_t hash[4000];
+	Rows rows = make_rows(count, false, 1, false);
+
+	for (uint32_t i = 0; i < rows.count; i++)
+	{
+		uint32_t length = i % 10 == 0 ? 1 + random_below(4000) : 20 << i % 3 * 2;
+
+		for (uint32_t w = 0; w < length; w++)
+			hash[w] = random_below(changed) == 0 ? next_random(&random_seed) : w / (1 + i % 2);
+		bag_free(rows.bag + i);
+		rows.bag[i] = bag_of(hash, length);
+	}
+	return rows;
+}
+
+/* Compares what a judge says with the sets, of pairs of documents that come again and again. */
+static void
+check_judge(const Rows *rows, const DocumentList *left, const DocumentList *right, size_t memory)
+{
+	const Documents *documents = left->documents;
+	const PairOptions *options = documents->options;
+	double least = options->contained > 0 ? options->contained : options->threshold;
+	Measure measure = options->contained > 0 ? MEASURE_CONTAINS : MEASURE_RESEMBLANCE;
+	Judge *judge = judge_begin(left, right, memory);
+	uint32_t similar = 0;
+	uint32_t wrong = 0;
+	int pairs = 20000;
+
+	for (int i = 0; i < pairs; i++)
+	{
+		uint32_t a = random_below(left->count);
+		uint32_t b = random_below(right->count);
+		const Bag *x;
+		const Bag *y;
+		double judged = -1;
+		double expected;
+		bool is;
+
+		if (left == right && a >= b)
+			continue;
+		x = rows->bag + documents->first[Min(list_at(left, a), list_at(right, b))];
+		y = rows->bag + documents->first[Max(list_at(left, a), list_at(right, b))];
+		expected = bag_similarity(x, y, measure, options->multiset);
+		is = judge_pair(judge, a, b, &judged);
+		wrong += is != (expected >= least) || (is && judged != expected);
+		similar += is;
+	}
+	CHECK_MSG(wrong == 0, "%u wrong, %u similar, memory %zu", wrong, similar, memory);
+	CHECK(similar > 20 && similar < (uint32_t) pairs - 20);
+	judge_end(judge);
+}
+
+/* Bitmaps that a judge keeps, or forgets for want of memory, refuse no similar pair. */
+static void
+judges_are_exact(double threshold, double contained, bool multiset)
+{
+	Rows rows = make_forms(300, threshold > 0.7 ? 20 : 8);
+	PairStats stats = {0};
+	PairOptions options = {.threshold = threshold,
+						   .recall = 1,
+						   .evidence = true,
+						   .contained = contained,
+						   .multiset = multiset,
+						   .memory = SIZE_MAX,
+						   .sides = 1,
+						   .stats = &stats};
+	SignatureHeader shape = signature_header(SIGNATURE_MINHASH, rows.k, 1, 0);
+	Documents *documents = add_rows(&rows, &options, &shape);
+	uint32_t *doc = malloc((documents->count + 1) * sizeof(uint32_t));
+	uint32_t half = (documents->count + 1) / 2;
+	DocumentList all = all_documents(documents);
+	DocumentList even = {documents, doc, half};
+	DocumentList odd = {documents, doc + half, documents->count - half};
+
+	for (uint32_t i = 0; i < documents->count; i++)
+		doc[i % 2 * half + i / 2] = i;
+	for (size_t memory = 1 << 10; memory <= 1 << 26; memory <<= 8)
+	{
+		check_judge(&rows, &all, &all, memory);
+		check_judge(&rows, &even, &odd, memory);
+	}
+	free(doc);
+	documents_end(documents);
+	free_rows(&rows);
+}
+
 /* An EdgeSink. */
 static bool
 note_edge(void *state, const LongEdge *edge)
@@ -470,6 +560,12 @@ main(void)
 	evidence_is_joined(1200, 400, SIZE_MAX);
 	evidence_is_joined(1201, 30, 1 << 18);
 	common_elements_are_no_help();
+	for (int multiset = 0; multiset < 2; multiset++)
+	{
+		judges_are_exact(0.8, 0, multiset);
+		judges_are_exact(0.3, 0, multiset);
+		judges_are_exact(2 / 3.0, 0.75, multiset);
+	}
 	edges_are_sorted(0, 5000, 0);
 	edges_are_sorted(999, 5000, 999);
 	edges_are_sorted(30000, 1, 30000);

@@ -1,6 +1,7 @@
 /*
  * test_sets.c: the exact join of bags compared with all pairs.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,28 +145,34 @@ static const double thresholds[] = {1e-300, 0.01, 0.1, 0.25, 1 / 3.0,        0.5
 									0.7,    0.8,  0.9, 0.95, 0.999999999999, 1.0};
 #define THRESHOLDS ((int) (sizeof(thresholds) / sizeof(thresholds[0])))
 
+/* Joins random bags at all thresholds, or every `step`-th from one on. */
+static void
+join_random_bags(uint32_t longest, int first, int step)
+{
+	Bag bags[120];
+
+	random_bags(bags, 120, longest);
+	for (int t = first; t < THRESHOLDS; t += step)
+		for (int weighted = 0; weighted < 2; weighted++)
+		{
+			join_and_compare(bags, 120, NULL, 0, thresholds[t], weighted);
+			join_and_compare(bags, 70, bags + 70, 50, thresholds[t], weighted);
+			/* The second is similar to the first, with lengths in the opposite order. */
+			join_and_compare(bags + 70, 50, bags, 70, thresholds[t], weighted);
+		}
+	free_bags(bags, 120);
+}
+
 /* Without NEARDUP_LONG, every other threshold for each length, in turn. */
 static void
 nothing_is_lost(void)
 {
 	static const uint32_t longest[] = {3, 12, 60, 150};
 	int step = unit_is_long() ? 1 : 2;
-	Bag bags[120];
 
 	for (int l = 0; l < 4; l++)
 		for (int round = 0; round < unit_rounds(2); round++)
-		{
-			random_bags(bags, 120, longest[l]);
-			for (int t = l % step; t < THRESHOLDS; t += step)
-				for (int weighted = 0; weighted < 2; weighted++)
-				{
-					join_and_compare(bags, 120, NULL, 0, thresholds[t], weighted);
-					join_and_compare(bags, 70, bags + 70, 50, thresholds[t], weighted);
-					/* The second is similar to the first, with lengths in the opposite order. */
-					join_and_compare(bags + 70, 50, bags, 70, thresholds[t], weighted);
-				}
-			free_bags(bags, 120);
-		}
+			join_random_bags(longest[l], l % step, step);
 }
 
 /* No bag, one bag, empty bags, bags with nothing in common. */
@@ -329,10 +336,49 @@ bitmaps_prune(void)
 	free_bags(bags, 300);
 }
 
+/*
+ * Texts on one form, whose lists would have every pair, are scanned, and few are compared.  Some are equal,
+ * just similar, or shorter, and some bitmaps are longer than a prefix.
+ */
+static void
+forms_are_scanned(uint32_t length, uint32_t changed)
+{
+	static Bag bags[300];
+	static uint64_t hashes[2000];
+	double needed = (double) (length - changed) / (length + changed);
+
+	for (uint32_t b = 0; b < 300; b++)
+	{
+		uint32_t n = b % 50 == 0 ? length - random_below(changed) : length;
+
+		for (uint32_t i = 0; i < n; i++)
+			hashes[i] = i;
+		for (uint32_t i = 0; i < changed && b % 7 != 0; i++)
+			hashes[random_below(n)] = random_below(2) ? random_below(n) : next_random(&random_seed);
+		bags[b] = bag_of(hashes, n);
+	}
+	for (int weighted = 0; weighted < 2; weighted++)
+	{
+		JoinStats stats = join_and_compare(bags, 300, NULL, 0, needed, weighted);
+
+		join_and_compare(bags, 150, bags + 150, 150, nextafter(needed, 1), weighted);
+		CHECK(stats.compared < 300 * 299 / 2 / 3 * 2);
+	}
+	free_bags(bags, 300);
+}
+
 int
 main(void)
 {
 	nothing_is_lost();
+	forms_are_scanned(20, 2);
+	forms_are_scanned(200, 18);
+	forms_are_scanned(2000, 150);
+	host_limit_most = 1; /* all lists are long */
+	forms_are_scanned(60, 6);
+	join_random_bags(60, 0, 2);
+	join_random_bags(12, 1, 2);
+	host_limit_most = SIZE_MAX;
 	little_is_joined();
 	shorter_partner_is_found();
 	example_of_deduplication();

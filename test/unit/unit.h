@@ -16,6 +16,9 @@ extern unsigned long host_interrupt_checks;
 extern size_t host_memory;
 extern size_t host_peak;
 
+/* The most that host_limit() returns (host.c). */
+extern size_t host_limit_most;
+
 /* What host_random_seed returns (host.c). */
 extern uint64_t host_seed;
 

@@ -359,7 +359,7 @@ set_items_put(SetItems *items, uint32_t d, const uint64_t *key, size_t place)
 		if (items->frequency)
 			items->frequency[place] = frequency;
 		for (uint32_t copy = 0; copy < Min(frequency, COPIES); copy++, rank += COPY_STEP)
-			bitmap[rank / 64 % items->words] |= UINT64_C(1) << rank % 64;
+			bitmap[rank / 64 % items->words] ^= UINT64_C(1) << rank % 64;
 	}
 }
 

@@ -32,7 +32,7 @@ typedef struct SetItems
 	size_t places;       /* items of all documents */
 	uint32_t *rank;      /* the rank of each item, ascending within a document */
 	uint32_t *frequency; /* the frequency of each item; NULL if the join is not weighted */
-	uint64_t *bitmap;    /* a power of two words for each document: bits of its ranks */
+	uint64_t *bitmap; /* a power of two words for each document: each copy of a rank flips a bit */
 	uint32_t words;
 } SetItems;
 

@@ -6,12 +6,16 @@
  * these are listed and searched; by containment, it is among the rarest of the shorter
  * one, so the longer one searches by all its items.  All that the two share comes from
  * that item on, so nothing needs to be remembered from list to list.
+ *
+ * A document whose lists are long is compared with all documents instead, by bitmaps, many at a time
+ * (prefixes.c).
  */
 #include "join/set_join.h"
 
 #include <string.h>
 
 #include "base/sort.h"
+#include "join/prefixes.h"
 #include "join/set_plan.h"
 #include "sketch/sketch.h"
 
@@ -54,6 +58,19 @@ typedef struct FoundSets
 	double similarity;
 } FoundSets;
 
+/*
+ * Neighbouring documents, in memory that `run` aligns.  Bitmaps are folded into prefixes: two prefixes
+ * differ in no more bits than the bitmaps.
+ */
+typedef struct SetRun
+{
+	void *memory; /* NULL: not made yet */
+	PrefixRun *run;
+	uint64_t least; /* the least and the greatest length of the documents */
+	uint64_t most;
+	uint64_t items_most; /* the greatest length of a document's items */
+} SetRun;
+
 struct SetJoiner
 {
 	const SetJoin *join;
@@ -62,6 +79,7 @@ struct SetJoiner
 	size_t *first; /* the first posting of each list whose document is not too short by now */
 	uint32_t *met; /* the last document that each document has met, plus 1 */
 	Needed needed[NEEDED];
+	SetRun *run;      /* runs of all documents in turn; NULL if none was scanned yet */
 	FoundSets *found; /* the sets that were found and not yet given to the sink */
 	size_t founds;
 	size_t found_room;
@@ -93,8 +111,8 @@ needed_of(SetJoiner *joiner, uint64_t length_x, uint64_t length_y)
 }
 
 /*
- * Returns whether two documents may share this much, by their bitmaps: each bit that is
- * set in one only is of an item that the other lacks.
+ * Returns whether two documents may share this much, by their bitmaps: for each bit in which they differ,
+ * one has an item, or a copy of it, that the other lacks.
  */
 static bool
 may_share(const SetJoiner *joiner, const SetDocument *x, const SetDocument *y, uint64_t needed)
@@ -253,6 +271,179 @@ read_list(SetJoiner *joiner, const Seeker *seeker, uint32_t rank, bool of_right)
 	}
 }
 
+/* ---- Scans ----------------------------------------------------------------- */
+
+/* The shortest list that is long: below, lists are never worse than a scan. */
+#define LONG_LIST 256
+
+/* Returns the words of a prefix. */
+static uint32_t
+prefix_words(const SetItems *items)
+{
+	return Min(items->words, JOIN_PREFIX_WORDS);
+}
+
+/* Folds the bitmap of a document into a prefix. */
+static void
+fold_bitmap(const SetItems *items, uint32_t document, uint64_t *prefix)
+{
+	const uint64_t *bitmap = items->bitmap + (size_t) document * items->words;
+	uint32_t words = prefix_words(items);
+
+	memcpy(prefix, bitmap, words * sizeof(uint64_t));
+	for (uint32_t w = words; w < items->words; w++)
+		prefix[w % words] ^= bitmap[w];
+}
+
+/* Returns the run of the documents from a number on, which is made when it is first scanned. */
+static const SetRun *
+run_of(SetJoiner *joiner, uint32_t first)
+{
+	const SetItems *items = &joiner->plan->items;
+	size_t runs = (size_t) items->documents / RUN + 1;
+	PrefixShape shape = {.words = (int) prefix_words(items), .b = 1};
+	uint32_t count = Min(items->documents - first, RUN);
+	uint64_t prefix[RUN * JOIN_PREFIX_WORDS];
+	SetRun *run;
+
+	if (joiner->run == NULL)
+	{
+		joiner->run = host_alloc(runs * sizeof(SetRun));
+		memset(joiner->run, 0, runs * sizeof(SetRun));
+	}
+	run = joiner->run + first / RUN;
+	if (run->memory != NULL)
+		return run;
+	run->memory = host_alloc(sizeof(PrefixRun) + _Alignof(PrefixRun));
+	run->run = (PrefixRun *) (((uintptr_t) run->memory + _Alignof(PrefixRun) - 1) /
+							  _Alignof(PrefixRun) * _Alignof(PrefixRun));
+	run->least = items->document[first].length;
+	run->most = items->document[first + count - 1].length;
+	for (uint32_t i = 0; i < count; i++)
+	{
+		const SetDocument *document = items->document + first + i;
+
+		run->items_most = Max(run->items_most, document->length - document->lone);
+		fold_bitmap(items, first + i, prefix + i * shape.words);
+	}
+	prefixes_load(&shape, prefix, (int) count, run->run);
+	return run;
+}
+
+/*
+ * Returns in how many bits the prefix of a similar document of a run may differ, at most; -1 if none is
+ * similar.  What two documents must share grows with the length of each.
+ */
+static int64_t
+bits_allowed(SetJoiner *joiner, const SetDocument *x, const SetRun *run)
+{
+	uint64_t nearest = x->length < run->least ? run->least : Min(x->length, run->most);
+	uint64_t needed = needed_of(joiner, x->length, run->least);
+
+	if (needed_of(joiner, x->length, nearest) > Min(x->length, nearest))
+		return -1;
+	return (int64_t) (x->length - x->lone + run->items_most) - 2 * (int64_t) needed;
+}
+
+/* Meets the documents of a run, from .. to - 1, whose prefixes may be those of similar documents. */
+static void
+scan_run(SetJoiner *joiner, const Seeker *seeker, const uint64_t *prefix, uint32_t from,
+		 uint32_t to)
+{
+	const SetItems *items = &joiner->plan->items;
+	const SetRun *run = run_of(joiner, from / RUN * RUN);
+	int64_t allowed = bits_allowed(joiner, seeker->document, run);
+	uint32_t words = prefix_words(items);
+	PrefixShape shape = {(int) words, 1, (int) Min(allowed, 64 * words)};
+	PrefixMatch match;
+	bool two = joiner->join->right != NULL;
+
+	joiner->stats->hits += to - from;
+	joiner->stats->pruned_by_frequency += to - from;
+	host_count_steps(&joiner->steps, to - from);
+	if (allowed < 0 || !prefixes_compare(&shape, prefix, 1, run->run, &match))
+		return;
+	for (uint32_t d = from; d < to; d++)
+	{
+		const SetDocument *y = items->document + d;
+		SetPosting whole = {.remaining = y->length - y->lone, .document = d};
+		uint64_t bits = match.bits[d % RUN / 64] >> d % 64;
+
+		if (bits == 0)
+			d |= 63;
+		if ((bits & 1) == 0 || (two && y->of_right == seeker->document->of_right))
+			continue;
+		joiner->stats->pruned_by_frequency--;
+		if (!set_join_are_connected(joiner, seeker->document, y))
+			meet(joiner, seeker, &whole);
+	}
+}
+
+/* Meets all documents, by their prefixes. */
+static void
+scan(SetJoiner *joiner, const Seeker *seeker)
+{
+	const SetPlan *plan = joiner->plan;
+	uint64_t prefix[JOIN_PREFIX_WORDS];
+	uint32_t next;
+
+	fold_bitmap(&plan->items, (uint32_t) (seeker->document - plan->items.document), prefix);
+	for (uint32_t d = seeker->from; d < seeker->to; d = next)
+	{
+		next = Min(seeker->to, (d / RUN + 1) * RUN);
+		scan_run(joiner, seeker, prefix, d, next);
+	}
+}
+
+/* Returns the first posting of a list, from `first` on, whose document is not before one. */
+static size_t
+find_posting(const SetPlan *plan, size_t first, size_t end, uint32_t document)
+{
+	while (first < end)
+	{
+		size_t middle = first + (end - first) / 2;
+
+		if (plan->posting[middle].document < document)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first;
+}
+
+/*
+ * Returns whether a scan of all documents costs less than the lists of a seeker, whose `items` from the
+ * rarest on have lists that it reads.
+ */
+static bool
+scan_is_cheaper(const SetJoiner *joiner, const Seeker *seeker, uint64_t least, bool of_right)
+{
+	const SetPlan *plan = joiner->plan;
+	const SetItems *items = &plan->items;
+	double most = (double) (seeker->to - seeker->from) * COST_OF_SCANNED / COST_OF_HIT;
+	uint64_t remaining = seeker->remaining;
+	double hits = 0;
+
+	if (plan->longest < host_limit(LONG_LIST))
+		return false;
+	for (uint32_t i = 0; i < seeker->document->items && remaining >= least && hits <= most; i++)
+	{
+		size_t item = seeker->document->item + i;
+		size_t list = set_list(joiner->join, plan, items->rank[item], of_right);
+		size_t end = plan->start[list + 1];
+		size_t first = joiner->first[list];
+
+		if (end - first >= host_limit(LONG_LIST))
+		{
+			first = find_posting(plan, first, end, seeker->from);
+			end = find_posting(plan, first, end, seeker->to);
+		}
+		hits += (double) (end - first);
+		remaining -= set_item_frequency(items, item);
+	}
+	return hits > most;
+}
+
 /*
  * Finds the documents from .. to - 1 that are similar to a document, by the rarest list first;
  * neither from nor number may be less than in the call before.  Returns how many pairs wait
@@ -272,6 +463,12 @@ set_join_seek(SetJoiner *joiner, const SetDocument *document, uint32_t number, u
 					 .to = to,
 					 .remaining = document->length - document->lone};
 
+	joiner->stats->bags++;
+	if (scan_is_cheaper(joiner, &seeker, least, of_right))
+	{
+		scan(joiner, &seeker);
+		return joiner->founds;
+	}
 	for (; seeker.item < document->items && seeker.remaining >= least; seeker.item++)
 	{
 		size_t item = document->item + seeker.item;
@@ -280,7 +477,6 @@ set_join_seek(SetJoiner *joiner, const SetDocument *document, uint32_t number, u
 		seeker.remaining -= set_item_frequency(items, item);
 	}
 	host_count_steps(&joiner->steps, seeker.item + 1);
-	joiner->stats->bags++;
 	return joiner->founds;
 }
 
@@ -355,6 +551,9 @@ set_join_begin(const SetJoin *join, const SetPlan *plan, JoinStats *stats)
 void
 set_join_end(SetJoiner *joiner)
 {
+	for (size_t r = 0; joiner->run != NULL && r <= joiner->plan->items.documents / RUN; r++)
+		host_free(joiner->run[r].memory);
+	host_free(joiner->run);
 	host_free(joiner->found);
 	host_free(joiner->met);
 	host_free(joiner->first);

@@ -3,10 +3,8 @@
  */
 #include "join/set_plan.h"
 
+#include <math.h>
 #include <string.h>
-
-/* Nanoseconds for a posting that is read, roughly, if its document is compared by bitmaps. */
-#define COST_OF_HIT 10.0
 
 /* Adds a document to the lists of its rarest items; counts it in next[] if there is no room. */
 static void
@@ -33,6 +31,7 @@ enter(const SetJoin *join, SetPlan *plan, uint32_t d, size_t *next)
 void
 set_plan_lists(const SetJoin *join, SetPlan *plan, size_t ranks)
 {
+	double documents = plan->items.documents;
 	size_t *next;
 	size_t room = 0;
 
@@ -46,10 +45,12 @@ set_plan_lists(const SetJoin *join, SetPlan *plan, size_t ranks)
 	{
 		double count = l < plan->lists ? (double) next[l] : 0;
 
+		plan->longest = Max(plan->longest, (size_t) count);
 		plan->start[l] = next[l] = room;
 		room += (size_t) count;
 		plan->cost += count * count / 2 * COST_OF_HIT;
 	}
+	plan->cost = fmin(plan->cost, documents * documents / 2 * COST_OF_SCANNED);
 	plan->postings = room;
 	plan->posting = host_alloc(room * sizeof(SetPosting));
 	for (uint32_t d = 0; d < plan->items.documents; d++)

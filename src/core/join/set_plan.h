@@ -18,6 +18,10 @@ typedef struct SetPosting
 	uint32_t item; /* the number of the item in the document */
 } SetPosting;
 
+/* Nanoseconds for a posting whose document is compared by its bitmap, and for a document that is scanned. */
+#define COST_OF_HIT 10.0
+#define COST_OF_SCANNED 1.0
+
 /*
  * The lists of all documents, which are searched with each longer document; or the lists of a
  * block of documents, which are searched with each shorter document, of the block or not.
@@ -31,6 +35,7 @@ typedef struct SetPlan
 	size_t *start; /* the start of each list, and the end of the last */
 	size_t postings;
 	SetPosting *posting; /* the postings of the documents of each list in turn */
+	size_t longest;      /* the most postings of a list */
 	double cost;         /* nanoseconds, estimated */
 } SetPlan;
 

@@ -16,7 +16,7 @@ typedef struct JoinStats
 	uint64_t candidates;          /* signatures: pairs in buckets within the radius */
 	uint64_t compared;            /* pairs that were compared as a whole */
 	uint64_t bags;                /* sets that have searched for others */
-	uint64_t hits;                /* entries read from lists */
+	uint64_t hits;                /* entries read from lists, and sets scanned in place of them */
 	uint64_t pruned_by_length;    /* pairs pruned by the difference of their lengths */
 	uint64_t pruned_by_frequency; /* pairs pruned by the frequency passed, or the bitmaps */
 	uint64_t pairs;               /* pairs of sets that were found */
