@@ -318,7 +318,7 @@ class Tables(unittest.TestCase):
 
     def test_engines(self):
         """Plain processes do what tasks of engines do, and the answer is that of one call."""
-        count, pool = 700, concurrent.futures.ProcessPoolExecutor(2, multiprocessing.get_context("spawn"))
+        digest, count, pool = _engines.DIGEST, 700, concurrent.futures.ProcessPoolExecutor(2, multiprocessing.get_context("spawn"))
         texts = [None if i % 97 == 5 else " ".join(f"w{(i * i % 300) * 100 + word + (i % 7) * (word % 11 == 3)}" for word in range(40)) for i in range(count)]
         table = pyarrow.table({"url": [f"u{i * 7919 % count:05}" for i in range(count)], "body": texts, "day": [i * 31 % 9 for i in range(count)]})
         ordered = table.sort_by([("day", "ascending"), ("url", "ascending")])
@@ -328,15 +328,19 @@ class Tables(unittest.TestCase):
             more = {"text": "body", "id": "url", "report": True, "nearest": nearest, "decide": decide}
             expected = rows_of(neardup.dedupe(ordered, 0.5, **more).select(["url", *_engines.REPORT]).rename_columns(["id", *_engines.REPORT]))
             signed = [_engines.sign(how, 1, table.slice(i, 300)) for i in range(0, count, 300)]
-            self.assertEqual(_engines.cluster(how, signed).to_pylist(), expected)
+            self.assertEqual(_engines.cluster(how, signed).drop_columns(digest).to_pylist(), expected)
             for blocks in 2, 3:
                 signed = _engines.sign(how, blocks, ordered).append_column("row", pyarrow.array(range(count)))
                 edges = pool.map(_join_part, [(how, blocks, a, b, [signed.filter(pyarrow.compute.is_in(signed["block"], pyarrow.array([a, b])))])
                                               for a, b in _engines.parts_of(blocks)])
-                found = _engines.keep(how, edges)
+                found = _engines.keep(how, edges := list(edges))
                 parts = [(first, signed.slice(first, 250)) for first in range(0, count, 250)]
                 names = pyarrow.concat_tables([_engines.named(*part, found) for part in parts])
-                self.assertEqual([row for part in parts for row in _engines.answer(*part, found, names).to_pylist()], expected)
+                self.assertEqual([row for part in parts for row in _engines.answer(*part, found, names).drop_columns(digest).to_pylist()], expected)
+                # Rows that have other numbers than when they were joined, for all tasks or for some.
+                for wrong in (lambda: _engines.named(1, signed, found), lambda: _engines.answer(0, signed.set_column(signed.column_names.index(digest), digest, [[0] * count]), found, names),
+                              lambda: _engines.keep(how, [*edges, edges[0].set_column(3, "digest_a", [[0] * len(edges[0])])])):
+                    self.assertRaisesRegex(ValueError, "other rows than before", wrong)
             # What is similar to old rows, by one task, and by one for each block of them.
             expected = neardup.dedupe(new, 0.5, against=old.sort_by("url"), **more)
             expected = sorted((row["url"], row["against"], row["similarity"]) for row in rows_of(expected) if row["against"])
@@ -344,7 +348,7 @@ class Tables(unittest.TestCase):
                 sides = [_engines.sign(how, blocks, side).append_column("old", [[side is old] * len(side)]) for side in (new, old)]
                 tasks = [[sides[0], sides[1].filter(pyarrow.compute.equal(sides[1]["block"], i)) if blocks > 1 else sides[1]] for i in range(blocks)]
                 held = _engines.held_once(how, pyarrow.concat_tables([_engines.hold(how, task) for task in tasks]))
-                self.assertEqual([tuple(row.values()) for row in held.to_pylist()], expected)
+                self.assertEqual([tuple(row.values()) for row in held.drop_columns(digest).to_pylist()], expected)
         with self.assertRaisesRegex(ValueError, "'url' has a null"):
             _engines.sign(how, 1, table.set_column(0, "url", [[None] * count]))
         with self.assertRaisesRegex(ValueError, "several rows"):

@@ -11,14 +11,17 @@ import pathlib
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 
 import duckdb
+import neardup
 import neardup.duckdb
 import neardup.ray
 import neardup.spark
@@ -164,6 +167,12 @@ class Engine:
             second = {url for url, in self.rows(self.dedupe(late, decide=decide, blocks=blocks, against=self.frame(old.select(["body", "url"]))), ["url"])}
             self.assertEqual(sorted(first | second), kept(server().report(decide)))
 
+    def test_report_of_runs(self):
+        """A report of a later run has what each row is similar to: an old one, or a keeper."""
+        table = pyarrow.table({"url": ["u0", "u1", "u2", "u3"], "body": ["a b c d e", "v w x y z"] * 2, "crawled": [0, 1, 2, 3]})
+        report = self.dedupe(table.slice(1), against=self.frame(table.slice(0, 1)), report=True)
+        self.assertEqual(sorted(self.rows(report, [*COLUMNS, "against"])), [("u1", "u1", 1, 2, None), ("u2", None, 1, None, "u0"), ("u3", "u1", 1, 2, None)])
+
     def test_wheel(self):
         """Workers have the wheel that they were given."""
         self.assertNotEqual(self.where(), where())
@@ -175,6 +184,22 @@ class Engine:
             for blocks in 1, 2:
                 with self.assertRaisesRegex(Exception, message):
                     self.rows(self.dedupe(table, blocks=blocks, decide="signatures"), ["url"])
+
+
+    def test_other_rows(self):
+        """Rows that are others, or gone, when the result is read are an error: what goes was compared with them."""
+        table = pyarrow.table({"url": ["u0", "u1", "u2"], "body": ["a b c d e", "v w x y z", "a b c d e"], "crawled": [0, 1, 2]})
+        changes = {"the one that goes": lambda t: t.set_column(1, "body", [["a b c d e", "v w x y z", "other"]]), "the one that stays for it": lambda t: t.set_column(1, "body", [["other", "v w x y z", "a b c d e"]]),
+                   "a row is gone": lambda t: t.slice(1), "all are gone": lambda t: t.slice(3)}
+        flag = pathlib.Path(tempfile.mkdtemp(), "flag")
+        for (name, change), blocks, report in zip(changes.items(), (None, 2, 2, None), (False, False, True, False)):
+            frame = self.mapped(table, lambda some, change=change: change(some) if os.path.exists(flag) else some)
+            result = self.module.dedupe(frame, text="body", id="url", order="crawled", blocks=blocks, report=report)
+            flag.touch()
+            with self.assertRaisesRegex(Exception, "other rows than before", msg=name):
+                self.rows(result, ["body", "url"])
+            flag.unlink()
+            self.assertEqual(sorted(url for url, in self.rows(result, ["url"])), ["u0", "u1", "u2"] if report else ["u0", "u1"])
 
 
 def spark_of(executors, **settings):
@@ -202,6 +227,10 @@ class Spark(Engine, unittest.TestCase):
     def rows(self, frame, names):
         return rows_of(frame.select(*names).toArrow(), names)
 
+    def mapped(self, table, change):
+        frame = self.session.createDataFrame(table).repartition(1).sortWithinPartitions("crawled")
+        return frame.mapInArrow(lambda batches: (batch for some in batches for batch in change(pyarrow.table(some)).to_batches()), frame.schema)
+
     def where(self):
         return self.session.sparkContext.parallelize([0], 1).map(lambda _: where()).collect()[0]
 
@@ -217,20 +246,6 @@ class Spark(Engine, unittest.TestCase):
             self.assertEqual(report.schema["keeper"].dataType, frame.schema["url"].dataType)
             with self.assertRaisesRegex(Exception, "several rows"):
                 neardup.spark.dedupe(frame.selectExpr("CASE crawled WHEN 1 THEN 0D WHEN 2 THEN 1D ELSE -0D END AS url", "crawled", "body"), blocks=blocks, **how)
-
-    def test_other_rows(self):
-        """Rows that are others when the result is read are an error, where they would go in the place of those that were compared."""
-        flag = os.path.join(tempfile.mkdtemp(), "flag")
-        texts = ["a b c d e", "v w x y z", "a b c d e"]
-        body = functions.udf(lambda i: texts[(i + 2 * os.path.exists(flag)) % 3]).asNondeterministic()
-        frame = self.session.createDataFrame([(f"u{i}", i) for i in range(3)], "url string, crawled int").withColumn("body", body("crawled"))
-        for blocks in None, 2:
-            result = neardup.spark.dedupe(frame, text="body", id="url", order="crawled", blocks=blocks)
-            self.assertEqual(sorted(row.url for row in result.select("url", "body").collect()), ["u0", "u1"])
-            pathlib.Path(flag).touch()
-            with self.assertRaisesRegex(Exception, "other rows than before"):
-                result.select("body", "url").collect()
-            pathlib.Path(flag).unlink()
 
     def test_parquet(self):
         """A file that Spark writes by its defaults comes out with its types and values, as Spark reads them."""
@@ -253,6 +268,118 @@ class Spark(Engine, unittest.TestCase):
         self.assertEqual(result.count(), len(kept(server().report("texts"))))
 
 
+def processes(word):
+    """Returns the processes below this one whose command has a word."""
+    parents, found = {}, set()
+    for path in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            parents[int(path.name)] = int((path / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            if word in (path / "cmdline").read_text():
+                found.add(int(path.name))
+
+    def is_below(pid):
+        return pid == os.getpid() or pid in parents and is_below(parents[pid])
+    return sorted(filter(is_below, found))
+
+
+def kill(*pids):
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+class SparkFaults(unittest.TestCase):
+    """Whatever fails on the way, what goes is right, or there is an error."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.session = spark_of(2, **{"spark.task.maxFailures": 1000, "spark.speculation": True, "spark.speculation.interval": "100ms", "spark.speculation.quantile": 0.2, "spark.speculation.minTaskRuntime": "200ms"})
+        cls.table = texts().slice(0, 600).select(["url", "body", "crawled"])
+        cls.how = {"text": "body", "id": "url", "order": "crawled"}
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.session.stop()
+
+    def frame(self, change=lambda table, attempt: table):
+        """Returns a frame, whose tasks change their rows, as they are in the attempt."""
+        def run(batches):
+            from pyspark import TaskContext
+            for batch in batches:
+                yield from change(pyarrow.table(batch), TaskContext.get().attemptNumber()).to_batches()
+        frame = self.session.createDataFrame(self.table).repartition(4)
+        return frame.mapInArrow(run, frame.schema)
+
+    @staticmethod
+    def kept_of(table):
+        ordered = table.sort_by([("crawled", "ascending"), ("url", "ascending")])
+        return sorted(neardup.dedupe(ordered, 0.8, text="body", id="url")["url"].to_pylist())
+
+    def check(self, frame, spoil=lambda: None, blocks=(None, 3)):
+        for some in blocks:
+            kept = neardup.spark.dedupe(frame, 0.8, blocks=some, **self.how)
+            spoil()
+            self.assertEqual(sorted(row.url for row in kept.select("url").collect()), self.kept_of(self.table), some)
+            self.assertEqual(sorted(row.url for row in kept.select("url").collect()), self.kept_of(self.table), some)
+
+    def test_retries(self):
+        """Each task that reads fails at first; then workers in Python are killed, whatever they do."""
+        def fail(table, attempt):
+            assert attempt > 0
+            return table
+        self.check(self.frame(fail))
+        ended, killed = threading.Event(), []
+
+        def kill_workers():
+            while not ended.wait(1):
+                if len(killed) < 40 and (workers := processes("pyspark.daemon")):
+                    killed.append(random.choice(workers))
+                    kill(killed[-1])
+        killer = threading.Thread(target=kill_workers)
+        killer.start()
+        try:
+            self.check(self.frame())
+        finally:
+            ended.set()
+            killer.join()
+        print(f"# {len(killed)} workers were killed", flush=True)
+        self.assertTrue(killed)
+
+    def test_speculation(self):
+        """The first attempts of some tasks hang; others end in their place."""
+        def hang(table, attempt):
+            if attempt == 0 and "5" in table["url"][0].as_py():
+                time.sleep(60)
+            return table
+        self.check(self.frame(hang))
+
+    def test_lost_executors(self):
+        """An executor, with what it keeps, is lost when the result is known, and when rows have numbers."""
+        def lose():
+            kill(processes("CoarseGrainedExecutorBackend")[0])
+        self.check(self.frame(), lose)
+        numbered = neardup.spark._numbered
+        with unittest.mock.patch.object(neardup.spark, "_numbered", lambda ordered: (numbered(ordered), lose())[0]):
+            self.check(self.frame(), blocks=[3])
+
+    def test_other_numbers(self):
+        """Rows that are computed again, of a lost executor, are others, and in another order."""
+        flag = pathlib.Path(tempfile.mkdtemp(), "flag")
+
+        def turn(table):
+            return table.set_column(1, "body", table["body"].take(list(range(len(table) - 1, -1, -1)))).set_column(2, "crawled", pyarrow.compute.subtract(30, table["crawled"]))
+        frame = self.frame(lambda table, attempt: turn(table) if os.path.exists(flag) else table)
+        numbered = neardup.spark._numbered
+
+        def spoil(ordered):
+            made = numbered(ordered)
+            flag.touch()
+            kill(processes("CoarseGrainedExecutorBackend")[0])
+            return made
+        with unittest.mock.patch.object(neardup.spark, "_numbered", spoil), self.assertRaisesRegex(Exception, "other rows than before"):
+            neardup.spark.dedupe(frame, 0.8, blocks=3, **self.how).select("url").collect()
+
+
 class Ray(Engine, unittest.TestCase):
     module = neardup.ray
 
@@ -271,6 +398,9 @@ class Ray(Engine, unittest.TestCase):
 
     def rows(self, frame, names):
         return rows_of(pyarrow.concat_tables(ray.get(frame.to_arrow_refs()), promote_options="permissive"), names)
+
+    def mapped(self, table, change):
+        return ray.data.from_arrow(table).map_batches(change, batch_format="pyarrow", batch_size=None)
 
     def where(self):
         return ray.get(ray.remote(where).remote())

@@ -9,12 +9,17 @@ The engine moves rows.  Each stage is a function of tables or batches that retur
     keep        of all pairs: the keeper of each row in a cluster
     answer      of rows and their keepers: what cluster says
 
+A row has a digest of its id and its text in all of them.  An engine may compute rows again, and get others: so a row only
+goes, and a number only stands for a row, with the digest of what was compared.
+
 One task clusters what its memory holds; beyond, rows are numbered, joined by many tasks, and kept by one."""
 
+import pickle
 import tempfile
 from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from hashlib import blake2b
 from importlib import import_module
 from typing import Any
 
@@ -29,6 +34,11 @@ from ._values import Values
 _ROWS_OF_BLOCK = {"signatures": 50_000_000, "texts": 5_000_000}
 
 EDGE = [("a", "u8"), ("b", "u8"), ("similarity", "f8")]
+
+# The column of digests.
+DIGEST = "neardup_digest"
+
+OTHER_ROWS = "other rows than before come under the same ids: keep them first, as by checkpoint() or materialize()"
 
 # The columns of a report.
 REPORT = ["keeper", "similarity", "size"]
@@ -50,8 +60,6 @@ class How:
     decide: str = "texts"
     jobs: int = 1
     memory: int = 0
-    carried: tuple[str, ...] = ()
-    """columns that tasks carry with the id"""
 
     @property
     def keys(self) -> list[str]:
@@ -101,6 +109,13 @@ def parts_of(blocks: int) -> list[tuple[int, int]]:
 # ---- Values ----------------------------------------------------------------
 
 
+def digests(ids: Any, texts: Any) -> Any:
+    """Returns the digests of rows, for an engine that has none of its own."""
+    pyarrow = import_module("pyarrow")
+    rows = (blake2b(pickle.dumps(row, 4), digest_size=8).digest() for row in zip(ids.to_pylist(), texts.to_pylist()))
+    return pyarrow.array([int.from_bytes(digest, "little", signed=True) for digest in rows], pyarrow.int64())
+
+
 def sign(how: How, blocks: int, table: Any) -> Any:
     """Returns the keys of the rows, none of which may be null, and what is compared, in which a null is an empty text; if
     there are several blocks, also the block of each row, and whether it has no text."""
@@ -120,7 +135,8 @@ def sign(how: How, blocks: int, table: Any) -> Any:
         if blocks > 1:
             columns["block"] = pyarrow.array(blocks_of(signatures, blocks), pyarrow.int32())
             columns["empty"] = pyarrow.array(numpy.asarray(signatures)[:, 1] & 16 != 0)
-    return pyarrow.table({**columns, **{name: table.column(name) for name in how.carried}})
+    columns[DIGEST] = table.column(DIGEST) if DIGEST in table.schema.names else digests(columns["id"], table.column(how.text))
+    return pyarrow.table(columns)
 
 
 def _read(how: How, names: list[str], tables: Iterable[Any]) -> tuple[Any, Values]:
@@ -158,15 +174,15 @@ def hold(how: How, tables: Iterable[Any]) -> Any:
     similarity."""
     import numpy
     pyarrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
-    table, values = _read(how, ["id", "old", *how.carried], tables)
+    table, values = _read(how, ["id", "old", DIGEST], tables)
     old = compute.indices_nonzero(table["old"])
     old = old.take(compute.sort_indices(table["id"].take(old)))
     new = _numbers(compute.indices_nonzero(compute.invert(table["old"])))
     places, similarities = map(numpy.asarray, _clusters(values.chosen(new), len(new), values.chosen(_numbers(old)), how.options))
     some = places != NO_KEEPER
     found = pyarrow.array(numpy.asarray(new)[some])
-    columns = [table["id"].take(found), table["id"].take(old.take(pyarrow.array(places[some]))), similarities[some], *(table[name].take(found) for name in how.carried)]
-    return pyarrow.table(columns, names=["id", "against", "similarity", *how.carried])
+    columns = [table["id"].take(found), table["id"].take(old.take(pyarrow.array(places[some]))), similarities[some], table[DIGEST].take(found)]
+    return pyarrow.table(columns, names=["id", "against", "similarity", DIGEST])
 
 
 def held_once(how: How, held: Any) -> Any:
@@ -189,7 +205,7 @@ def cluster(how: How, tables: Iterable[Any]) -> Any:
     """Returns for each row its id and its keeper's, their similarity, and the size of the cluster, from all rows."""
     import numpy
     pyarrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
-    table, values = _read(how, [*how.names, *how.carried], tables)
+    table, values = _read(how, [*how.names, DIGEST], tables)
     if not are_distinct(table["id"]):
         raise ValueError("an id is in several rows: give each row its own")
     places = compute.sort_indices(table, [(name, "ascending") for name in how.names])
@@ -198,48 +214,63 @@ def cluster(how: How, tables: Iterable[Any]) -> Any:
     some = kept != NO_KEEPER
     known = numpy.where(some, kept, 0)
     sizes = numpy.bincount(kept[some], minlength=len(kept))[known]
-    columns = [ids, ids.take(pyarrow.array(known, mask=~some)), similarities, pyarrow.array(sizes, pyarrow.int64(), mask=~some),
-               *(table[name].take(places) for name in how.carried)]
-    return pyarrow.table(columns, names=["id", *REPORT, *how.carried])
+    columns = [ids, ids.take(pyarrow.array(known, mask=~some)), similarities, pyarrow.array(sizes, pyarrow.int64(), mask=~some), table[DIGEST].take(places)]
+    return pyarrow.table(columns, names=["id", *REPORT, DIGEST])
 
 
 # ---- Many tasks ------------------------------------------------------------
 
 
 def join(how: How, blocks: int, a: int, b: int, tables: Iterable[Any]) -> Any:
-    """Returns the pairs of the rows of two blocks, by their numbers, in the column `row`."""
+    """Returns the pairs of the rows of two blocks, by their numbers, in the column `row`, and the digests of both."""
     import numpy
     pyarrow = import_module("pyarrow")
-    table, values = _read(how, ["row"], tables)
-    row = table["row"].to_numpy()
+    table, values = _read(how, ["row", DIGEST], tables)
+    row, digest = (table[name].to_numpy() for name in ("row", DIGEST))
     found = numpy.asarray(pairs(values, how.threshold, jobs=how.jobs, memory=how.memory, part=(blocks, a, b)))
-    return pyarrow.table([row[found["a"]], row[found["b"]], found["similarity"].copy()], names=["a", "b", "similarity"])
+    columns = [row[found["a"]], row[found["b"]], found["similarity"].copy(), digest[found["a"]], digest[found["b"]]]
+    return pyarrow.table(columns, names=["a", "b", "similarity", "digest_a", "digest_b"])
+
+
+def _one_digest(rows: Any, digests: Any) -> tuple[Any, Any]:
+    """Returns each row once, in order, and its digest, of which it may have only one."""
+    import numpy
+    once, first, place = numpy.unique(rows, return_index=True, return_inverse=True)
+    if (digests != digests[first][place]).any():
+        raise ValueError(OTHER_ROWS)
+    return once, digests[first]
 
 
 def keep(how: How, tables: Iterable[Any]) -> Any:
-    """Returns the row, its keeper, their similarity and the size of the cluster, of all rows of clusters of two or more, from
-    all pairs."""
+    """Returns the row, its keeper, their similarity, the size of the cluster and the digest, of all rows of clusters of two or
+    more, from all pairs."""
     import numpy
     pyarrow = import_module("pyarrow")
+    known = [(numpy.empty(0, "i8"), numpy.empty(0, "i8"))]
 
     def parts() -> Iterator[Any]:
         for table in tables:
             part = numpy.empty(table.num_rows, EDGE)
             for name, _ in EDGE:
                 part[name] = table.column(name).to_numpy()
+            known.append(_one_digest(*(numpy.concatenate([table.column(f"{name}{side}").to_numpy() for side in "ab"]) for name in ("", "digest_"))))
             yield part
 
     found = numpy.frombuffer(keepers(parts(), nearest=how.nearest, memory=how.memory), EDGE)
     kept, place, counts = numpy.unique(found["b"], return_inverse=True, return_counts=True)
     columns = [(found["a"], kept), (found["b"], kept), (found["similarity"], numpy.ones(len(kept))), (counts[place] + 1, counts + 1)]
-    return pyarrow.table([numpy.concatenate(column).astype(kind) for column, kind in zip(columns, ["i8", "i8", "f8", "i8"])],
-                         names=["row", *REPORT])
+    row, *rest = (numpy.concatenate(column).astype(kind) for column, kind in zip(columns, ["i8", "i8", "f8", "i8"]))
+    rows, digests = _one_digest(*map(numpy.concatenate, zip(*known)))
+    return pyarrow.table([row, *rest, digests[numpy.searchsorted(rows, row)]], names=["row", *REPORT, DIGEST])
 
 
 def _found_of(table: Any, first: int, found: Any) -> Any:
     """Returns what keep() says of some rows, whose numbers begin with the first."""
     compute = import_module("pyarrow.compute")
-    return found.filter((compute.field("row") >= first) & (compute.field("row") < first + len(table)))
+    here = found.filter((compute.field("row") >= first) & (compute.field("row") < first + len(table)))
+    if not table[DIGEST].take(compute.subtract(here["row"], first)).equals(here[DIGEST]):
+        raise ValueError(OTHER_ROWS)
+    return here
 
 
 def named(first: int, table: Any, found: Any) -> Any:
@@ -263,4 +294,4 @@ def answer(first: int, table: Any, found: Any, names: Any) -> Any:
     similarity, size = numpy.where(empty, 0.0, 1.0), numpy.ones(len(table), "i8")
     similarity[place], size[place] = here["similarity"].to_numpy(), here["size"].to_numpy()
     ids = pyarrow.concat_tables([table.select(["id"]), names.select(["id"])])["id"]
-    return pyarrow.table([table["id"], ids.take(pyarrow.array(keeper, mask=empty)), similarity, pyarrow.array(size, mask=empty)], names=["id", *REPORT])
+    return pyarrow.table([table["id"], ids.take(pyarrow.array(keeper, mask=empty)), similarity, pyarrow.array(size, mask=empty), table[DIGEST]], names=["id", *REPORT, DIGEST])

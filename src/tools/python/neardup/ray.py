@@ -19,41 +19,93 @@ def dedupe(ds: Any, threshold: float = DEFAULT.threshold, *, text: str, id: str,
            lexicon: Lexicon | None = None, nearest: bool = False, decide: str = "texts", jobs: int = 1, memory: int = 0) -> Any:
     """Returns the rows of a ray.data.Dataset that stay when near-duplicates go, as neardup.spark.dedupe() does of a
     DataFrame; help() of that explains the arguments.  A task takes `jobs` processors.  Ray needs polars for report=True,
-    and for more than 10 million rows that go."""
+    and for more than 10 million rows that go or stay for them."""
     how = engines.how_of(text, id, order, ds.columns() or [], report, None if against is None else against.columns() or [], decide,
                          threshold=threshold, k=k, b=b, scheme=scheme, lexicon=lexicon, nearest=nearest, jobs=jobs, memory=memory)
     held, rows = [], ds
     if against is not None:
         held = [_held(ds, against, how, blocks or how.blocks(against.count()))]
-        rows = _without(ds, held, how)
+        rows = _without(ds, held, how, False)
     count = blocks or how.blocks(rows.count())
     found = _by_blocks(rows, how, count) if count > 1 else [_in_one_task(rows, how)]
     if not report:
-        return _without(rows, found, how)
-    data = import_module("ray.data")
-    answers = data.from_arrow_refs(found)
-    return _joined(ds, answers.union(data.from_arrow_refs(held)) if held else answers, how, "inner")
+        return _without(ds, [*held, *found], how, True)
+    names = [*engines.REPORT, *(["against"] if held else [])]
+    answers = [_task(how, _answers, names, table) for table in [*found, *held]]
+    return _joined(ds, import_module("ray.data").from_arrow_refs(answers), how, True)
 
 
-def _stay(table: Any, id: str, gone: Any) -> Any:
+# The columns of the digests of rows now, and of whether rows go.
+_NOW, _GOES = "neardup_now", "neardup_goes"
+
+# How batches are mapped.
+_TABLES: dict[str, Any] = {"batch_format": "pyarrow", "batch_size": None}
+
+
+def _places(table: Any, how: engines.How, marks: Any) -> Any:
+    """Returns the places of the ids of rows among those of marks, or null."""
+    ids = table[how.id]
+    return import_module("pyarrow.compute").index_in(ids, marks["id"].combine_chunks().cast(ids.type)).combine_chunks()
+
+
+def _now(how: engines.How, table: Any) -> Any:
+    return table.append_column(_NOW, engines.digests(table[how.id], table[how.text]))
+
+
+def _stay(how: engines.How, marks: Any, table: Any) -> Any:
+    """Returns the rows that stay by their marks, if those that have some are as they were."""
     compute = import_module("pyarrow.compute")
-    ids = import_module("ray").get(gone)["id"]
-    return table.filter(compute.invert(compute.is_in(table[id], ids.cast(table[id].type))))
+    marks = import_module("ray").get(marks)
+    places = _places(table, how, marks)
+    some = _now(how, table.filter(places.is_valid()))
+    if not some[_NOW].equals(marks[engines.DIGEST].take(places.drop_null())):
+        raise ValueError(engines.OTHER_ROWS)
+    return table.filter(compute.invert(compute.fill_null(marks[_GOES].take(places), False)))
 
 
-def _without(ds: Any, found: list[Any], how: engines.How) -> Any:
-    """Returns the rows that stay by what hold() or cluster() say."""
-    ray = import_module("ray")
-    gone = _task(how, _gone, *found)
-    if ray.get(_task(how, _count, gone)) > _IDS_OF_TASK:
-        return _joined(ds, ray.data.from_arrow_refs([gone]), how, "left_anti")
-    return ds.map_batches(_stay, batch_format="pyarrow", batch_size=None, fn_kwargs={"id": how.id, "gone": gone})
+def _meet(how: engines.How, marks: Any, table: Any) -> Any:
+    """Returns the places of the marks of rows."""
+    return import_module("pyarrow").table([_places(table, how, import_module("ray").get(marks)).drop_null().cast("int64")], names=["place"])
 
 
-def _joined(ds: Any, found: Any, how: engines.How, kind: str) -> Any:
+def _met(count: int, nothing: Any, table: Any) -> Any:
+    """Returns no row, if a row has been met for each mark."""
+    if len(table["place"].unique()) <= count:
+        raise ValueError(engines.OTHER_ROWS)
+    return nothing
+
+
+def _without(ds: Any, found: list[Any], how: engines.How, checked: bool) -> Any:
+    """Returns the rows that stay by what hold() or cluster() say, and are as they were; if that is checked, another reading
+    of the ids tells whether all are there."""
+    ray, pyarrow = import_module("ray"), import_module("pyarrow")
+    marks = _task(how, _marks, *found)
+    if (count := ray.get(_task(how, _count, marks))) > _IDS_OF_TASK:
+        return _joined(ds, ray.data.from_arrow_refs([marks]), how, False)
+    rows = ds.map_batches(partial(_stay, how, marks), **_TABLES)
+    if not checked:
+        return rows
+    schema = ds.schema().base_schema
+    nothing = schema.empty_table() if isinstance(schema, pyarrow.Schema) else pyarrow.table({name: pyarrow.nulls(0) for name in schema.names})
+    places = ds.select_columns([how.id]).map_batches(partial(_meet, how, marks), **_TABLES).union(ray.data.from_arrow(pyarrow.table({"place": [-1]})))
+    return rows.union(places.repartition(1).map_batches(partial(_met, count, nothing), **_TABLES))
+
+
+def _same(report: bool, table: Any) -> Any:
+    """Returns the rows that stay of what is joined, if they are as they were; those of a report were all compared."""
+    compute = import_module("pyarrow.compute")
+    now, was = table[_NOW], table[engines.DIGEST]
+    if now.null_count or report and was.null_count or not now.filter(was.is_valid()).equals(was.drop_null()):
+        raise ValueError(engines.OTHER_ROWS)
+    stays = table if report else table.filter(compute.invert(compute.fill_null(table[_GOES], False))).drop_columns(_GOES)
+    return stays.drop_columns([_NOW, engines.DIGEST])
+
+
+def _joined(ds: Any, found: Any, how: engines.How, report: bool) -> Any:
     """Returns rows joined by their ids, in as many parts as there are processors."""
     parts = max(int(import_module("ray").cluster_resources().get("CPU", 1)), 1)
-    return ds.join(found.rename_columns({"id": how.id}) if how.id != "id" else found, kind, parts, on=(how.id,))
+    found = found.rename_columns({"id": how.id}) if how.id != "id" else found
+    return ds.map_batches(partial(_now, how), **_TABLES).join(found, "full_outer", parts, on=(how.id,)).map_batches(partial(_same, report), **_TABLES)
 
 
 def _task(how: engines.How, function: Callable[..., Any], *arguments: Any, results: int = 1) -> Any:
@@ -62,7 +114,14 @@ def _task(how: engines.How, function: Callable[..., Any], *arguments: Any, resul
 
 
 def _signed(ds: Any, how: engines.How, blocks: int) -> Any:
-    return ds.select_columns(how.columns).map_batches(partial(engines.sign, how, blocks), batch_format="pyarrow", batch_size=None)
+    return ds.select_columns(how.columns).map_batches(partial(engines.sign, how, blocks), **_TABLES)
+
+
+def _tables(ds: Any, how: engines.How) -> tuple[list[Any], list[int]]:
+    """Returns tables that have rows, and how many these are: Ray maps no others."""
+    tables = ds.to_arrow_refs()
+    counts = import_module("ray").get([_task(how, _count, table) for table in tables])
+    return [table for table, count in zip(tables, counts) if count], [count for count in counts if count]
 
 
 # ---- Tasks -----------------------------------------------------------------
@@ -72,16 +131,29 @@ def _stage(stage: Callable[..., Any], *tables: Any) -> Any:
     return stage(tables)
 
 
-def _gone(*tables: Any) -> Any:
-    """Returns the ids of rows that are not their own keepers."""
+def _marks(*tables: Any) -> Any:
+    """Returns the ids and digests of rows that go, and of those that stay for them."""
     pyarrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
-    return pyarrow.concat_tables([(table.filter(compute.not_equal(table["keeper"], table["id"])) if "keeper" in table.column_names else table).select(["id"]) for table in tables])
+    found = []
+    for table in tables:
+        some = table.filter(compute.field("size") > 1) if "size" in table.column_names else table
+        goes = compute.not_equal(some["keeper"], some["id"]) if some is not table else pyarrow.array([True] * len(table))
+        found.append(some.select(["id", engines.DIGEST]).append_column(_GOES, goes))
+    return pyarrow.concat_tables(found)
+
+
+def _answers(names: list[str], table: Any) -> Any:
+    """Returns the columns of a report, of what hold() or cluster() say."""
+    nulls = import_module("pyarrow").nulls
+    for name in {*names} - {*table.column_names}:
+        table = table.append_column(name, nulls(len(table), "int64" if name == "size" else table["id"].type))
+    return table.select(["id", *names, engines.DIGEST])
 
 
 def _hold(how: engines.How, new: int, *tables: Any) -> Any:
     """Does hold() with the first tables against the others."""
     repeat = import_module("pyarrow").repeat
-    return engines.hold(how, [table.select(["id", "value"]).append_column("old", repeat(i >= new, len(table))) for i, table in enumerate(tables)])
+    return engines.hold(how, [table.select(["id", "value", engines.DIGEST]).append_column("old", repeat(i >= new, len(table))) for i, table in enumerate(tables)])
 
 
 def _held_once(how: engines.How, *tables: Any) -> Any:
@@ -98,7 +170,7 @@ def _number(blocks: int, first: int, table: Any) -> list[Any]:
     """Returns the rows of each block, with their numbers, and the ids of all."""
     pyarrow = import_module("pyarrow")
     numbers = pyarrow.array(range(first, first + len(table)), pyarrow.int64())
-    return [*_split(blocks, ["row", "value"], table.append_column("row", numbers)), table.select(["id", "empty"])]
+    return [*_split(blocks, ["row", "value", engines.DIGEST], table.append_column("row", numbers)), table.select(["id", "empty", engines.DIGEST])]
 
 
 def _count(table: Any) -> int:
@@ -117,22 +189,21 @@ def _distinct(*tables: Any) -> bool:
 
 
 def _in_one_task(ds: Any, how: engines.How) -> Any:
-    return _task(how, _stage, partial(engines.cluster, how), *_signed(ds, how, 1).to_arrow_refs())
+    return _task(how, _stage, partial(engines.cluster, how), *_tables(_signed(ds, how, 1), how)[0])
 
 
 def _held(ds: Any, against: Any, how: engines.How, blocks: int) -> Any:
     """Returns what hold() says: each task has all rows, and a block of `against`."""
     how = replace(how, order=())
-    new, old = (_signed(side, how, blocks).to_arrow_refs() for side in (ds, against))
-    parts = [_task(how, _split, blocks, ["id", "value"], table, results=blocks) for table in old] if blocks > 1 else [[table] for table in old]
+    new, old = (_tables(_signed(side, how, blocks), how)[0] for side in (ds, against))
+    parts = [_task(how, _split, blocks, ["id", "value", engines.DIGEST], table, results=blocks) for table in old] if blocks > 1 else [[table] for table in old]
     return _task(how, _held_once, how, *(_task(how, _hold, how, len(new), *new, *(part[block] for part in parts)) for block in range(blocks)))
 
 
 def _by_blocks(ds: Any, how: engines.How, blocks: int) -> list[Any]:
     """Returns what cluster() says, by tasks of two blocks each."""
     ray = import_module("ray")
-    ordered = _signed(ds, how, blocks).sort(how.names).to_arrow_refs()
-    counts = ray.get([_task(how, _count, table) for table in ordered])
+    ordered, counts = _tables(_signed(ds, how, blocks).sort(how.names), how)
     firsts = [sum(counts[:i]) for i in range(len(counts))]
     split = [_task(how, _number, blocks, *part, results=blocks + 1) for part in zip(firsts, ordered)]
     del ordered

@@ -30,25 +30,27 @@ def dedupe(df: Any, threshold: float = DEFAULT.threshold, *, text: str, id: str,
     One task compares all rows if they are at most 50 million, or, if texts decide, 5 million; otherwise, or with `blocks`,
     blocks * (blocks + 1) / 2 tasks compare those of two blocks.  Each has `jobs` threads, and takes about `memory` bytes
     beside its rows; 0 is half of the machine's.  The work is done when dedupe() is called, and df is read several times:
-    a row that would go, and has another text than the one that was compared, is an error.  The executors keep which rows go until no one has the result.  The other
-    arguments are those of neardup.dedupe()."""
+    it is an error if a row that would go, or one that stays for it, is gone then, or has another text than the one that was
+    compared.  Two executors keep which rows these are until no one has the result.  The other arguments are those of
+    neardup.dedupe()."""
     how = engines.how_of(text, id, order, df.columns, report, None if against is None else against.columns, decide, threshold=threshold,
                          k=k, b=b, scheme=scheme, lexicon=lexicon, nearest=nearest, jobs=jobs, memory=memory)
-    how = replace(how, carried=(_DIGEST,))
     held = None
     rows = df
     if against is not None:
-        held = _held(df, against, how, blocks or how.blocks(against.count())).localCheckpoint()
+        held = _stored(_held(df, against, how, blocks or how.blocks(against.count())).withColumn(_GOES, import_module("pyspark.sql.functions").lit(True)))
         rows = _without(df, held, how)
     count = blocks or how.blocks(rows.count())
     found = _by_blocks(rows, how, count, report) if count > 1 else _in_one_task(rows, how, report)
     if held is not None:
-        found = found.unionByName(held, allowMissingColumns=True) if report else found.union(held.select("id", _DIGEST))
-    return _reported(df, found, how) if report else _without(df, found, how)
+        found = found.unionByName(held, allowMissingColumns=True)
+    return (_reported if report else _without)(df, found, how)
 
 
-# The names of a key by which rows are joined, and of the digests of a row's text: when it was compared, and now.
-_KEY, _DIGEST, _NOW = "neardup_key", "neardup_digest", "neardup_now"
+# The names of a key by which rows are joined, and of the digests of a row: when it was compared, and now;
+# and whether it goes.
+_KEY, _DIGEST, _NOW, _GOES = "neardup_key", engines.DIGEST, "neardup_now", "neardup_goes"
+_OTHER = f"raise_error('{engines.OTHER_ROWS}')"
 
 
 def _quoted(name: str) -> str:
@@ -61,28 +63,40 @@ def _exact(df: Any, name: str) -> Any:
     return import_module("pyspark.sql.functions").expr(f"collate({_quoted(name)}, 'UTF8_BINARY')" if is_text else _quoted(name)).alias(name)
 
 
-def _joined(df: Any, found: Any, how: engines.How, kind: str, goes: str) -> Any:
-    """Returns rows joined with what was found of them, but for those that go.  Fails if a row with such an id has another
-    text than the one that was compared: df gives other rows then."""
+def _digest(df: Any, how: engines.How) -> Any:
+    return import_module("pyspark.sql.functions").xxhash64(_exact(df, how.id), _exact(df, how.text))
+
+
+def _stored(df: Any) -> Any:
+    """Returns rows that are computed now, and not again, of which two executors have each, since one may be lost."""
+    return df.localCheckpoint(storageLevel=import_module("pyspark").StorageLevel.MEMORY_AND_DISK_2)
+
+
+def _joined(df: Any, found: Any, how: engines.How, stays: str, new: str) -> Any:
+    """Returns the rows for which an expression of what was found of them is true, or `new` where nothing was.  Fails if df
+    gives other rows now: one that is found has another text, or, as another reading of the ids tells, is not there.  Rows
+    are not shuffled if what was found is little."""
     functions = import_module("pyspark.sql.functions")
-    rows = df.withColumn(_KEY, _exact(df, how.id)).withColumn(_NOW, functions.xxhash64(_exact(df, how.text)))
-    other = "raise_error('the DataFrame gives other rows than before under the same ids: checkpoint() it first')"
-    same = f"CASE WHEN {_DIGEST} IS NULL THEN true WHEN {_DIGEST} = {_NOW} THEN {goes} ELSE {other} END"
-    return rows.join(found.withColumnRenamed("id", _KEY), _KEY, kind).where(same).drop(_KEY, _DIGEST, _NOW)
+    size, count = found.selectExpr("coalesce(sum(24 + octet_length(string(id))), 0)", "count(*)").first()
+    found = found.withColumnRenamed("id", _KEY)
+    found = found.hint("broadcast") if size <= _BYTES_OF_IDS else found
+    key = _exact(df, how.id).alias(_KEY)
+    there = df.select(key).join(found, _KEY, "left_semi").agg(functions.count_distinct(_KEY).alias("n")).selectExpr(f"CASE WHEN n = {count} THEN true ELSE {_OTHER} END")
+    rows = df.withColumns({_KEY: key, _NOW: _digest(df, how)}).join(found, _KEY, "left")
+    same = f"CASE WHEN {_DIGEST} IS NULL THEN {new} WHEN {_DIGEST} = {_NOW} THEN {stays} ELSE {_OTHER} END"
+    return rows.where(same).where(there.scalar()).drop(_KEY, _DIGEST, _NOW)
 
 
-def _without(df: Any, gone: Any, how: engines.How) -> Any:
-    """Returns the rows that stay, without a shuffle of them if the ids of those that go are few."""
-    (size,) = gone.selectExpr("sum(24 + octet_length(string(id)))").first()
-    gone = gone.select("id", _DIGEST)
-    return _joined(df, gone.hint("broadcast") if (size or 0) <= _BYTES_OF_IDS else gone, how, "left", "false")
+def _without(df: Any, found: Any, how: engines.How) -> Any:
+    """Returns the rows that stay, by those that go, and those that stay for them."""
+    return _joined(df, found.select("id", _DIGEST, _GOES), how, f"NOT {_GOES}", "true").drop(_GOES)
 
 
 def _reported(df: Any, found: Any, how: engines.How) -> Any:
     """Returns all rows with what was found of each, in which ids have the type of theirs."""
     for name in {"keeper", "against"} & {*found.columns}:
         found = found.withColumn(name, found[name].cast(df.schema[how.id].dataType))
-    return _joined(df, found, how, "inner", "true")
+    return _joined(df, found.drop(_GOES), how, "true", _OTHER)
 
 
 def _schema(types: dict[str, Any], **more: str) -> Any:
@@ -105,8 +119,7 @@ def _sign(how: engines.How, blocks: int, batches: Iterable[Any]) -> Iterator[Any
 
 
 def _signed(df: Any, how: engines.How, blocks: int) -> Any:
-    functions = import_module("pyspark.sql.functions")
-    df = df.select(*(_exact(df, name) for name in how.columns), functions.xxhash64(_exact(df, how.text)).alias(_DIGEST))
+    df = df.select(*(_exact(df, name) for name in how.columns), _digest(df, how).alias(_DIGEST))
     types = {field.name: field.dataType for field in df.schema}
     more = {"block": "integer", "empty": "boolean"} if blocks > 1 else {}
     schema = _schema({**dict(zip(how.names, map(types.get, how.keys))), "value": types[how.text] if how.decide == "texts" else "binary"}, **more, **{_DIGEST: "long"})
@@ -114,11 +127,11 @@ def _signed(df: Any, how: engines.How, blocks: int) -> Any:
 
 
 def _in_one_task(df: Any, how: engines.How, report: bool) -> Any:
-    """Returns what cluster() says, or only the ids of rows that go."""
+    """Returns what cluster() says, or only of the rows of clusters of two or more whether they go."""
     signed = _signed(df, how, 1)
     kind = signed.schema["id"].dataType
     found = signed.repartition(1).mapInArrow(partial(_whole, partial(engines.cluster, how)), _schema({"id": kind, "keeper": kind}, similarity="double", size="long", **{_DIGEST: "long"}))
-    return (found if report else found.where("keeper <> id").select("id", _DIGEST)).localCheckpoint()
+    return _stored(found if report else found.where("size > 1").selectExpr("id", _DIGEST, f"keeper <> id AS {_GOES}"))
 
 
 def _held(df: Any, against: Any, how: engines.How, blocks: int) -> Any:
@@ -158,7 +171,8 @@ def _numbered(ordered: Any) -> Any:
 
 
 def _by_blocks(df: Any, how: engines.How, blocks: int, report: bool) -> Any:
-    """Returns what cluster() says, or only the ids of rows that go, by tasks of two blocks each."""
+    """Returns what _in_one_task() does, by tasks of two blocks each.  A number stands for a row with its digest only: what
+    is lost of the numbered rows is computed again."""
     functions = import_module("pyspark.sql.functions")
     # Both are read more than once.
     signed = _signed(df, how, blocks).persist()
@@ -167,15 +181,18 @@ def _by_blocks(df: Any, how: engines.How, blocks: int, report: bool) -> Any:
         numbered = _numbered(ordered)
         # The part of blocks a <= b has the place of (a, b) in parts_of().
         part = functions.expr(f"explode(transform(sequence(0, {blocks - 1}), y -> int(greatest(block, y) * (greatest(block, y) + 1) / 2 + least(block, y))))")
-        tasks = numbered.select("row", "value", part.alias("part")).repartitionById(blocks * (blocks + 1) // 2, "part")
-        edges = tasks.mapInArrow(partial(_join, how, blocks), "a long, b long, similarity double")
-        found = edges.repartition(1).mapInArrow(partial(_whole, partial(engines.keep, how)), "row long, keeper long, similarity double, size long").localCheckpoint()
+        tasks = numbered.select("row", "value", _DIGEST, part.alias("part")).repartitionById(blocks * (blocks + 1) // 2, "part")
+        edges = tasks.mapInArrow(partial(_join, how, blocks), "a long, b long, similarity double, digest_a long, digest_b long")
+        found = edges.repartition(1).mapInArrow(partial(_whole, partial(engines.keep, how)), f"row long, keeper long, similarity double, size long, {_DIGEST} long")
+        rows = numbered.select("row", "id", "empty", functions.col(_DIGEST).alias(_NOW))
+        found = _stored(rows.join(found, "row", "right").where(f"CASE WHEN {_DIGEST} <=> {_NOW} THEN true ELSE {_OTHER} END"))
         if not report:
-            return numbered.join(found.where("keeper <> row"), "row", "left_semi").select("id", _DIGEST).localCheckpoint()
-        names = numbered.select(functions.col("row").alias("keeper"), functions.col("id").alias("name"))
-        rows = numbered.select("row", "id", "empty", _DIGEST).join(found, "row", "left").join(names, "keeper", "left")
-        return rows.selectExpr("id", "CASE WHEN NOT empty THEN coalesce(name, id) END AS keeper", "CASE WHEN empty THEN 0 ELSE coalesce(similarity, 1) END AS similarity",
-                               "CASE WHEN NOT empty THEN coalesce(size, 1) END AS size", _DIGEST).localCheckpoint()
+            return found.selectExpr("id", _DIGEST, f"keeper <> row AS {_GOES}")
+        names = found.where("row = keeper").selectExpr("keeper", "id AS name")
+        named = found.join(names, "keeper").selectExpr("row", "name AS keeper", "similarity", "size", _DIGEST)
+        return _stored(rows.join(named, "row", "left").where(f"CASE WHEN coalesce({_DIGEST}, {_NOW}) = {_NOW} THEN true ELSE {_OTHER} END").selectExpr(
+            "id", "CASE WHEN NOT empty THEN coalesce(keeper, id) END AS keeper", "CASE WHEN empty THEN 0 ELSE coalesce(similarity, 1) END AS similarity",
+            "CASE WHEN NOT empty THEN coalesce(size, 1) END AS size", f"{_NOW} AS {_DIGEST}"))
     finally:
         ordered.unpersist()
         signed.unpersist()
