@@ -157,7 +157,7 @@ count_drawn(const CorpusPairs *pairs, const Outlook *outlook)
 	bound_precision(&counted, Max(rint(listed), Max(counted.drawn, 1)));
 	listed = Min(listed / all, 1);
 	counted.low *= listed;
-	counted.high = counted.high * listed + 1 - listed;
+	counted.high = 1 - listed * (1 - counted.high);
 	return counted;
 }
 
