@@ -306,7 +306,7 @@ sql(q{
 	CREATE OPERATOR = (LEFTARG = kind, RIGHTARG = kind, FUNCTION = same);
 	CREATE OPERATOR <> (LEFTARG = kind, RIGHTARG = kind, FUNCTION = same);
 	CREATE TABLE kinds (id kind PRIMARY KEY, body text);
-	INSERT INTO kinds SELECT k, words(1, 0) FROM unnest(enum_range(NULL::kind)) k;
+	INSERT INTO kinds SELECT k, words(1, n::int) FROM unnest(enum_range(NULL::kind)) WITH ORDINALITY AS e (k, n);
 });
 make_table('domains', 'id counted PRIMARY KEY, body text');
 sql(q{SELECT setval('evil.taken', 1, false)});
