@@ -98,30 +98,35 @@ place_bags(const SetJoin *join, bool of_right, const Bag *lengths, uint32_t *nex
 }
 
 /*
- * Partitions the documents.  A partition starts at the length of its first document, and has all
- * lengths that can be similar to that (Theobald et al., definition 3).
+ * Counts the partitions of the documents: one starts at the length of its first document, and has all
+ * lengths that can be similar to that (Theobald et al., definition 3).  Of the partition before its
+ * own, a document looks only at those that are not too short.
  */
 static void
 partition(const SetJoin *join, SetItems *items)
 {
 	uint64_t least;
-	uint64_t most = 0;
-	uint32_t before = 0;
-	uint32_t own = 0;
+	uint64_t most;
+	uint64_t partition_most = 0;
+	uint32_t earliest = 0;
 
 	for (uint32_t i = 0; i < items->documents; i++)
 	{
 		SetDocument *document = items->document + i;
 
 		host_check_interrupts_at(i);
-		if (document->length > most)
+		if (i == 0 || document->length > document[-1].length)
 		{
-			before = own;
-			own = i;
 			overlap_sizes(join->measure, document->length, join->threshold, &least, &most);
+			while (items->document[earliest].length < least && earliest < i)
+				earliest++;
+		}
+		if (document->length > partition_most)
+		{
+			partition_most = most;
 			items->partitions++;
 		}
-		document->earliest = before;
+		document->earliest = earliest;
 	}
 }
 

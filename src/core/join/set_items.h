@@ -15,7 +15,7 @@ typedef struct SetDocument
 	size_t item;     /* the first of its items */
 	uint32_t items;
 	uint32_t bag;      /* the bag's number in left or right */
-	uint32_t earliest; /* the first document of the partition before its own */
+	uint32_t earliest; /* the first document that is not too short to be similar */
 	bool of_right;
 } SetDocument;
 
