@@ -187,20 +187,37 @@ counted_to_halve(const Counted *counted, const Outlook *outlook)
 /* The quantile of Student's distribution of PARTS - 1 degrees of freedom that 2.5 % exceed. */
 #define STUDENT 2.093
 
+/* How many standard errors of a similarity that is estimated from some shingles may be off. */
+#define SHINGLE_ERRORS 3.0
+
+/* Returns how far similarities may be off, in steps of the grid, if not all shingles were kept. */
+static int
+steps_off(const Corpus *corpus, const Outlook *outlook)
+{
+	int s = candidates[outlook->candidate].scheme;
+	double t = (double) outlook->step / GRID;
+
+	if (corpus->highest[s] == PG_UINT32_MAX)
+		return 0;
+	return (int) ceil(GRID * SHINGLE_ERRORS *
+					  sqrt(t * (1 - t) * corpus->count / Max(corpus->total[s], 1)));
+}
+
 /*
  * Sets the bounds of the number of pairs that a candidate reports, from what leaving out each part of
- * the sample changes (the jackknife).  Returns false if nothing bounds it: where shingles, or
- * texts of large families, were left out.
+ * the sample changes (the jackknife).  Returns false if nothing bounds it, since texts of
+ * large families were left out.
  */
 bool
 pairs_bounds(const CorpusPairs *pairs, const Outlook *outlook, double *low, double *high)
 {
 	const Corpus *corpus = pairs->corpus;
+	const double *reported = pairs->reported[outlook->candidate];
+	int off = steps_off(corpus, outlook);
 	double without[PARTS] = {0}; /* first the texts of each part, then the estimate without it */
 	double mean = 0;
 	double variance = 0;
 	double factor = 1;
-	bool bounded = !corpus->capped;
 
 	for (uint32 i = 0; i < corpus->inside; i++)
 		without[corpus->text[i].key % PARTS]++;
@@ -212,11 +229,9 @@ pairs_bounds(const CorpusPairs *pairs, const Outlook *outlook, double *low, doub
 	}
 	for (int part = 0; part < PARTS; part++)
 		variance += pow(without[part] - mean, 2) * (PARTS - 1) / PARTS;
-	for (int s = 0; s < SCHEMES; s++)
-		bounded &= corpus->highest[s] == PG_UINT32_MAX;
 	if (!corpus->complete)
 		factor = exp(STUDENT * sqrt(variance) / mean);
-	*low = outlook->pairs / factor;
-	*high = outlook->pairs * factor;
-	return bounded && (corpus->complete || mean > 0);
+	*low = reported[Min(outlook->step + off, GRID)] / factor;
+	*high = reported[Max(outlook->step - off, 0)] * factor;
+	return !corpus->capped && (corpus->complete || mean > 0);
 }
