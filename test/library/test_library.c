@@ -483,6 +483,7 @@ use_everything(neardup_session *session)
 {
 	neardup_signer *signer = NULL;
 	neardup_bytes lexicon = {NULL, 0};
+	neardup_bytes common = {NULL, 0};
 	neardup_bytes shingles[2] = {{NULL, 0}, {NULL, 0}};
 	neardup_comparison comparison;
 	neardup_pair *pairs = NULL;
@@ -496,6 +497,9 @@ use_everything(neardup_session *session)
 	neardup_code code =
 		neardup_learn(session, "word 1", 10, 0.9, 1000, next_text, &texts, &lexicon);
 
+	texts = 0;
+	if (code == NEARDUP_OK)
+		code = neardup_common(session, NULL, 0.5, 1000, next_text, &texts, &count, &common);
 	if (code == NEARDUP_OK)
 		code = neardup_signer_new(session, NEARDUP_SHINGLES, 0, 0, NULL, lexicon.bytes,
 								  lexicon.length, &signer);
@@ -524,6 +528,7 @@ use_everything(neardup_session *session)
 		neardup_free(session, shingles[i].bytes);
 	neardup_free(session, pairs);
 	neardup_free(session, lexicon.bytes);
+	neardup_free(session, common.bytes);
 	neardup_signer_free(session, signer);
 	return code;
 }
@@ -589,6 +594,11 @@ test_refused(neardup_session *session)
 	CHECK(neardup_learn(session, "word 1", 10, 0.9, 0, next_text, &texts, &bytes) ==
 		  NEARDUP_INVALID);
 	CHECK(strstr(neardup_message(session), "at least two documents") != NULL);
+	CHECK(neardup_common(session, NULL, 0, 0, next_text, &texts, NULL, &bytes) == NEARDUP_INVALID);
+	CHECK(neardup_common(session, "spot 1 2", 0.5, 0, next_text, &texts, NULL, &bytes) ==
+		  NEARDUP_INVALID);
+	CHECK(neardup_common(session, NULL, 0.5, 0, next_text, &texts, NULL, &bytes) == NEARDUP_OK);
+	neardup_free(session, bytes.bytes);
 	CHECK(neardup_signer_new(session, NEARDUP_MINHASH, 512, 1, NULL, "1/word 1/9/{7:1,3:2}", 20,
 							 &signer) == NEARDUP_MALFORMED);
 	CHECK(neardup_signer_new(session, NEARDUP_MINHASH, 512, 1, "word 3", text, sizeof(text) - 1,

@@ -60,8 +60,9 @@ common_begin(CommonElements *common, double share, size_t memory)
 	common->chunk_count = host_limit(Max(Min(chunk, CHUNK_MOST), CHUNK_LEAST));
 	begin_numbers(&common->seen);
 	begin_numbers(&common->sources);
-	for (CommonPart *part = common->part; part < common->part + COMMON_PARTS; part++)
-		part->occurrence = host_alloc(common->chunk_count * sizeof(uint64_t));
+	common->occurrences = host_alloc(COMMON_PARTS * common->chunk_count * sizeof(uint64_t));
+	for (size_t i = 0; i < COMMON_PARTS; i++)
+		common->part[i].occurrence = common->occurrences + i * common->chunk_count;
 }
 
 /* Writes the occurrences of a part that are in memory to the file. */
@@ -180,8 +181,12 @@ common_finish(CommonElements *common, uint32_t **key)
 	for (CommonPart *part = common->part; part < common->part + COMMON_PARTS; part++)
 	{
 		size_t count;
-		uint64_t *all = sorted_part(common, part, &count);
+		uint64_t *all;
 		size_t end;
+
+		if (part->count + part->chunks == 0)
+			continue;
+		all = sorted_part(common, part, &count);
 
 		for (size_t at = 0; at < count; at = end)
 		{
@@ -194,11 +199,11 @@ common_finish(CommonElements *common, uint32_t **key)
 			(*key)[keys++] = OCCURRENCE_KEY(all[at]);
 		}
 		host_free(all);
-		host_free(part->occurrence);
 		host_free(part->chunk);
 	}
 	if (common->file != NULL)
 		host_file_close(common->file);
+	host_free(common->occurrences);
 	end_numbers(&common->seen);
 	end_numbers(&common->sources);
 	host_free(common->of_source);

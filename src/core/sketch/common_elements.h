@@ -22,7 +22,7 @@ typedef struct KeyNumbers
 /* Occurrences of elements whose keys begin with the same bits. */
 typedef struct CommonPart
 {
-	uint64_t *occurrence; /* those in memory */
+	uint64_t *occurrence; /* those in memory, a part of CommonElements.occurrences */
 	size_t count;
 	uint64_t *chunk; /* the positions of full chunks in the file */
 	size_t chunks;
@@ -41,6 +41,7 @@ typedef struct CommonElements
 	uint64_t documents; /* distinct documents */
 	HostFile *file;     /* full chunks; NULL if there are none */
 	uint64_t end;       /* the end of the file */
+	uint64_t *occurrences;
 	CommonPart part[COMMON_PARTS];
 } CommonElements;
 

@@ -409,19 +409,26 @@ def make_values(texts: Any, *, k: int, b: int, scheme: str | None, lexicon: Lexi
     return made
 
 
-def _common(share: float, source: Any, text: Any, scheme: str | None, *sides: tuple[Any, _Opened | None]) -> Lexicon | None:
-    """Returns the lexicon of what many texts of some sides have, or None if there is no such thing."""
-    def items(column: Any) -> Any:
-        return column if hasattr(column, "__iter__") and not isinstance(column, _arrow.Chunks) else _arrow_of(column).to_pylist()
+def _items(column: Any) -> Iterator[Any]:
+    """Yields the items of a column; few of Arrow's are objects of Python at a time."""
+    if isinstance(column, _arrow.Chunks):
+        for part in column.parts:
+            yield from _items(part)
+    elif hasattr(column, "to_pylist") or not hasattr(column, "__iter__"):
+        array = _arrow_of(column)
+        for i in range(0, len(array), 1000):
+            yield from array.slice(i, 1000).to_pylist()
+    else:
+        yield from column
 
-    texts, sources = [], []
-    for side, opened in sides:
-        if side is None or opened is None and _are_values(side):
-            continue
-        texts.append(items(side if opened is None else opened.how.column(opened.table, text)))
-        known = opened is not None and source is not None and len(texts) == 1
-        sources.append(items(opened.how.column(opened.table, source)) if known and opened else itertools.repeat(None, len(texts[-1])))
-    lexicon = Lexicon.common(itertools.chain(*texts), share, itertools.chain(*sources), scheme)
+
+def _common(share: float, source: Any, text: Any, scheme: str | None, *sides: tuple[Any, _Opened | None]) -> Lexicon | None:
+    """Returns the lexicon of what many texts of some sides have, or None if there is no such thing.  The first side has sources."""
+    texts = (_items(side if opened is None else opened.how.column(opened.table, text)) for side, opened in sides
+             if side is not None and (opened is not None or not _are_values(side)))
+    first = sides[0][1]
+    sources = () if first is None or source is None else _items(first.how.column(first.table, source))
+    lexicon = Lexicon.common(itertools.chain.from_iterable(texts), share, itertools.chain(sources, itertools.repeat(None)), scheme)
     return lexicon if ":" in str(lexicon) else None
 
 
