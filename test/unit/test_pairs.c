@@ -10,6 +10,7 @@
 #include "base/forest.h"
 #include "join/documents.h"
 #include "join/edges.h"
+#include "join/evidence_price.h"
 #include "join/pairs.h"
 #include "random.h"
 #include "unit.h"
@@ -298,6 +299,14 @@ note_across(void *state, uint32_t a, uint32_t b, double similarity)
 	return note_pair(state, Min(a, b), Max(a, b), similarity);
 }
 
+/* Returns a join of signatures that is planned at a cost, for evidence_is_cheaper(). */
+static SpreadJoin
+planned(const Rows *rows, double cost)
+{
+	return (SpreadJoin){.symbols = {.k = rows->k, .b = 1, .h = -1, .stride = rows->stride},
+						.plan = {.cost = cost}};
+}
+
 /* Joins documents by their evidence: all of them, and the even ones with the odd ones. */
 static void
 check_evidence(Documents *documents, const Rows *rows, const PairOptions *options)
@@ -314,12 +323,12 @@ check_evidence(Documents *documents, const Rows *rows, const PairOptions *option
 		doc[i % 2 * half + i / 2] = i;
 	for (int i = 0; i < 3; i++)
 		within[i] = (Found){.rows = rows, .documents = documents, .options = options};
-	CHECK(join_evidence(&all, &all, UINT64_MAX, note_pair, &within[0]));
+	CHECK(pairs_join(&all, NULL, UINT64_MAX, note_pair, &within[0]));
 	CHECK_MSG(within[0].wrong == 0 && within[0].pairs == right.pairs && within[0].sum == right.sum,
 			  "%lu of %lu pairs, %lu wrong", within[0].pairs, right.pairs, within[0].wrong);
-	CHECK(join_evidence(&even, &odd, UINT64_MAX, note_across, &within[0]));
-	CHECK(join_evidence(&even, &even, UINT64_MAX, note_pair, &within[1]));
-	CHECK(join_evidence(&odd, &odd, UINT64_MAX, note_pair, &within[2]));
+	CHECK(pairs_join(&even, &odd, UINT64_MAX, note_across, &within[0]));
+	CHECK(pairs_join(&even, NULL, UINT64_MAX, note_pair, &within[1]));
+	CHECK(pairs_join(&odd, NULL, UINT64_MAX, note_pair, &within[2]));
 	CHECK(within[0].pairs + within[1].pairs + within[2].pairs == 2 * right.pairs);
 	CHECK(within[0].sum + within[1].sum + within[2].sum == 2 * right.sum);
 	CHECK(within[0].wrong + within[1].wrong + within[2].wrong == 0);
@@ -340,6 +349,8 @@ evidence_is_joined(uint32_t count, uint32_t families, size_t memory)
 						   .sides = 1,
 						   .stats = &stats};
 	SignatureHeader shape = signature_header(SIGNATURE_MINHASH, rows.k, 1, 0);
+	SpreadJoin cheap = planned(&rows, 1e6);
+	SpreadJoin dear = planned(&rows, 1e12);
 	size_t before = host_memory;
 	Documents *documents;
 	DocumentList all;
@@ -347,11 +358,13 @@ evidence_is_joined(uint32_t count, uint32_t families, size_t memory)
 	memset(rows.symbols, 0, rows.count * rows.stride);
 	documents = add_rows(&rows, &options, &shape);
 	all = all_documents(documents);
+	/* The price of little work is looked at, too. */
+	host_limit_most = 1000000;
 	check_evidence(documents, &rows, &options);
-	CHECK(evidence_joins(&all, &all, 1e12));
-	CHECK(!evidence_joins(&all, &all, 1e6));
-	options.contained = 0.9;
-	CHECK(!evidence_joins(&all, &all, 1e12));
+	host_limit_most = SIZE_MAX;
+	CHECK((stats.join.bags > 0) == (count > 1));
+	CHECK(count == 1 || evidence_is_cheaper(&all, &all, &dear));
+	CHECK(!evidence_is_cheaper(&all, &all, &cheap));
 	documents_end(documents);
 	CHECK_MSG(host_memory == before, "%ld bytes are not freed", (long) (host_memory - before));
 	free_rows(&rows);
@@ -370,6 +383,7 @@ common_elements_are_no_help(void)
 						   .sides = 1,
 						   .stats = &stats};
 	SignatureHeader shape = signature_header(SIGNATURE_MINHASH, rows.k, 1, 0);
+	SpreadJoin dear;
 	Documents *documents;
 	DocumentList all;
 
@@ -388,8 +402,54 @@ common_elements_are_no_help(void)
 	all.doc = calloc(all.count, sizeof(uint32_t));
 	for (uint32_t i = 0; i < all.count; i++)
 		((uint32_t *) all.doc)[i] = i % documents->count;
-	CHECK(!evidence_joins(&all, &all, 0.3 * all.count * all.count / 2));
+	dear = planned(&rows, 0.3 * all.count * all.count / 2);
+	CHECK(!evidence_is_cheaper(&all, &all, &dear));
 	free((void *) all.doc);
+	documents_end(documents);
+	free_rows(&rows);
+}
+
+/*
+ * Sets that slide over numbers are one component, of many stars, though each signature is near every other:
+ * candidates that are not similar connect nothing.
+ */
+static void
+candidates_connect_nothing(double contained)
+{
+	Rows rows = make_rows(1500, false, 1, false);
+	PairStats stats = {0};
+	PairOptions options = {.threshold = 0.8,
+						   .recall = 1,
+						   .evidence = true,
+						   .contained = contained,
+						   .memory = SIZE_MAX,
+						   .sides = 1,
+						   .stats = &stats};
+	SignatureHeader shape = signature_header(SIGNATURE_MINHASH, rows.k, 1, 0);
+	Documents *documents;
+	Stars stars = {0};
+	uint32_t wrong = 0;
+
+	memset(rows.symbols, 0, rows.count * rows.stride);
+	for (uint32_t i = 0; i < rows.count; i++)
+	{
+		uint64_t hash[41];
+
+		for (uint32_t w = 0; w < 40; w++)
+			hash[w] = i * 7 % rows.count / 70 + w;
+		hash[40] = 5000 + i;
+		bag_free(rows.bag + i);
+		rows.bag[i] = bag_of(hash, 41);
+	}
+	documents = add_rows(&rows, &options, &shape);
+	stars.documents = documents;
+	stars.first = documents->first;
+	stars.keeper = malloc(rows.count * sizeof(uint32_t));
+	components_make(&stars);
+	for (uint32_t i = 0; i < rows.count; i++)
+		wrong += stars.keeper[i] != 0;
+	CHECK_MSG(wrong == 0, "%u rows are connected with no other", wrong);
+	free(stars.keeper);
 	documents_end(documents);
 	free_rows(&rows);
 }
@@ -555,6 +615,8 @@ main(void)
 	rows_are_compared(1601, 500);
 	rows_are_compared(1600, 3);
 	chains_are_connected();
+	candidates_connect_nothing(0);
+	candidates_connect_nothing(0.8);
 	pairs_outgrow_memory();
 	evidence_is_joined(1, 1, SIZE_MAX);
 	evidence_is_joined(1200, 400, SIZE_MAX);

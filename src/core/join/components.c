@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/forest.h"
-#include "join/documents.h"
+#include "join/pairs.h"
 
 /* The fewest documents of a star that has a label. */
 #define LABELLED_MIN 64

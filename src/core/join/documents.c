@@ -20,48 +20,15 @@
 #define DIGEST_BYTES(options) \
 	((options)->read_set == NULL ? sizeof(XXH128_canonical_t) : sizeof(uint64_t))
 
-/* Bytes of a chunk, unless a set is larger. */
-#define CHUNK_BYTES (256 * 1024)
-
 /* ---- Sets ----------------------------------------------------------------- */
-
-/* Returns how many bytes a set takes. */
-static size_t
-stored_bytes(const Bag *bag)
-{
-	size_t each = sizeof(int64_t) + (bag->frequency != NULL ? sizeof(uint32_t) : 0);
-
-	return sizeof(StoredBag) + bag->count * each;
-}
-
-/* Stores a set. */
-static void
-store_bag(StoredBag *stored, const Bag *bag)
-{
-	stored->count = bag->count;
-	stored->weighted = bag->frequency != NULL;
-	memcpy(stored->element, bag->element, bag->count * sizeof(int64_t));
-	if (stored->weighted)
-		memcpy(stored->element + bag->count, bag->frequency, bag->count * sizeof(uint32_t));
-}
-
-/* Returns a stored set, in its memory. */
-static Bag
-bag_of_stored(StoredBag *stored)
-{
-	void *frequency = stored->element + stored->count;
-
-	return (Bag){stored->count, stored->element, stored->weighted ? frequency : NULL};
-}
 
 /* Returns a document's set, from memory, or from *copy, which the caller frees. */
 Bag
 documents_bag(const Documents *documents, uint32_t document, void **copy)
 {
-	const StoredSet *set = documents->store->set + document;
+	const SetStore *sets = &documents->store->sets;
 
-	*copy = set->in_file ? blobs_get(&documents->store->blobs, set->at.position) : NULL;
-	return bag_of_stored(set->in_file ? *copy : set->at.bag);
+	return set_read(sets, sets->set + document, copy);
 }
 
 /* Returns the evidence of a document, for evidence_free(); *copy has its arrays, unless NULL. */
@@ -76,73 +43,6 @@ documents_evidence(const Documents *documents, uint32_t document, void **copy)
 		return options->read_set(options->state, documents, documents->first[document]);
 	*copy = blobs_get(&store->blobs, store->evidence[document]);
 	return bag_of_stored(*copy);
-}
-
-/* Returns memory in the chunks. */
-static void *
-chunk_alloc(DocumentStore *store, size_t bytes)
-{
-	Chunk *chunk = store->chunks;
-	size_t words = (bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
-
-	if (chunk == NULL || chunk->room - chunk->used < words)
-	{
-		size_t room = Max(words, CHUNK_BYTES / sizeof(uint64_t));
-
-		chunk = host_alloc(sizeof(Chunk) + room * sizeof(uint64_t));
-		*chunk = (Chunk){.next = store->chunks, .room = room};
-		store->chunks = chunk;
-	}
-	chunk->used += words;
-	return chunk->bytes + chunk->used - words;
-}
-
-static void
-free_chunks(DocumentStore *store)
-{
-	while (store->chunks != NULL)
-	{
-		Chunk *next = store->chunks->next;
-
-		host_free(store->chunks);
-		store->chunks = next;
-	}
-}
-
-/* Moves the sets in memory to the file. */
-static void
-flush_sets(Documents *documents)
-{
-	DocumentStore *store = documents->store;
-
-	for (; store->flushed < documents->count; store->flushed++)
-	{
-		StoredSet *set = store->set + store->flushed;
-		Bag bag = bag_of_stored(set->at.bag);
-
-		set->at.position = blobs_add(&store->blobs, set->at.bag, stored_bytes(&bag));
-		set->in_file = true;
-		host_check_interrupts_at(store->flushed);
-	}
-	free_chunks(store);
-	store->elements = 0;
-}
-
-/* Keeps a copy of the last document's set. */
-static void
-store_set(Documents *documents, const Bag *bag)
-{
-	DocumentStore *store = documents->store;
-	StoredSet *set = store->set + documents->count - 1;
-
-	set->length = documents->options->multiset ? bag_total(bag) : bag->count;
-	set->count = bag->count;
-	set->in_file = false;
-	set->at.bag = chunk_alloc(store, stored_bytes(bag));
-	store_bag(set->at.bag, bag);
-	store->elements += bag->count;
-	if (store->elements > store->limit)
-		flush_sets(documents);
 }
 
 /* ---- Equal documents ------------------------------------------------------ */
@@ -165,7 +65,7 @@ set_is_equal(const Documents *documents, uint32_t document, const Bag *bag)
 	Bag own;
 	bool equal;
 
-	if (documents->store->set[document].count != bag->count)
+	if (documents->store->sets.set[document].count != bag->count)
 		return false;
 	own = documents_bag(documents, document, &copy);
 	equal = bag_equals(&own, bag, documents->options->multiset);
@@ -268,8 +168,6 @@ reserve_document(Documents *documents)
 	documents->first = host_realloc(documents->first, room * sizeof(uint32_t));
 	documents->last = host_realloc(documents->last, room * sizeof(uint32_t));
 	store->alone = host_realloc(store->alone, room * sizeof(bool));
-	if (documents->sets)
-		store->set = host_realloc(store->set, room * sizeof(StoredSet));
 	if (documents->options->evidence && documents->options->read_set == NULL)
 		store->evidence = host_realloc(store->evidence, room * sizeof(uint64_t));
 }
@@ -484,7 +382,7 @@ documents_add(Documents *documents, const DocumentRow *row)
 		SoughtRow sought = {documents, documents->rows - 1, row->alone, NULL, row->bag};
 
 		if (add_to_document(&sought, documents))
-			store_set(documents, row->bag);
+			set_store_add(&documents->store->sets, row->bag, documents->options->multiset);
 	}
 	else if (row->symbols != NULL && (row->evidence == NULL || row->evidence->count > 0))
 		add_signature(documents, row);
@@ -504,7 +402,7 @@ documents_begin(const PairOptions *options, bool sets, bool classes)
 	if (classes)
 		documents->class = host_alloc(1);
 	store->secret = host_random_seed();
-	store->limit = host_limit(DOCUMENT_MEMORY(options) / options->sides / SET_BYTES);
+	store->sets.limit = host_limit(DOCUMENT_MEMORY(options) / options->sides / SET_BYTES);
 	clear_table(documents);
 	return documents;
 }
@@ -521,8 +419,7 @@ documents_done(Documents *documents)
 		host_free(store->records.memory);
 		store->records.memory = NULL;
 	}
-	if (store->flushed > 0)
-		flush_sets(documents);
+	set_store_done(&store->sets);
 	table_end(&store->table);
 }
 
@@ -534,9 +431,8 @@ documents_end(Documents *documents)
 
 	records_end(&store->records);
 	blobs_end(&store->blobs);
-	free_chunks(store);
+	set_store_end(&store->sets);
 	host_free(store->alone);
-	host_free(store->set);
 	host_free(store->evidence);
 	host_free(store);
 	host_free(documents->next);
@@ -544,42 +440,4 @@ documents_end(Documents *documents)
 	host_free(documents->first);
 	host_free(documents->last);
 	host_free(documents);
-}
-
-/* ---- Similarity -------------------------------------------------------------- */
-
-/* Returns the similarity of two sets. */
-static double
-sets_similarity(const Documents *left, uint32_t a, const Documents *right, uint32_t b)
-{
-	void *copy[2];
-	Bag x = documents_bag(left, a, &copy[0]);
-	Bag y = documents_bag(right, b, &copy[1]);
-	double similarity = bag_similarity(&x, &y, left->options->measure, left->options->multiset);
-
-	host_free(copy[0]);
-	host_free(copy[1]);
-	return similarity;
-}
-
-/* Returns the similarity of two documents, of which both may be one. */
-double
-documents_similarity(const Documents *left, uint32_t a, const Documents *right, uint32_t b)
-{
-	size_t stride = left->store->records.stride;
-	uint8_t *buffer;
-	int distance;
-
-	if (left == right && a == b)
-		return 1;
-	if (left->options->evidence)
-		return evidence_similarity(left, a, right, b);
-	if (left->sets)
-		return sets_similarity(left, a, right, b);
-	buffer = host_alloc(2 * stride);
-	distance = symbol_distance(records_get(&left->store->records, a, buffer),
-							   records_get(&right->store->records, b, buffer + stride),
-							   left->shape.k, signature_bits(&left->shape));
-	host_free(buffer);
-	return signature_similarity(&left->shape, distance);
 }

@@ -4,7 +4,7 @@
  * A judge keeps the sets that it compared last, since a join finds the pairs of a document close
  * to each other, and a bitmap of each set that it has met, which refuses most pairs without the sets.
  */
-#include "join/documents.h"
+#include "join/evidence.h"
 
 #include <string.h>
 
@@ -102,7 +102,7 @@ compare(const Documents *documents, const Bag *x, const Bag *y, Measure measure)
 /* ---- Two documents --------------------------------------------------------- */
 
 /* Returns the similarity of two documents by their evidence, as measure_of() says. */
-double
+static double
 evidence_similarity(const Documents *left, uint32_t a, const Documents *right, uint32_t b)
 {
 	void *copy[2];
@@ -114,6 +114,42 @@ evidence_similarity(const Documents *left, uint32_t a, const Documents *right, u
 	evidence_free(&x, copy[0]);
 	evidence_free(&y, copy[1]);
 	return similarity;
+}
+
+/* Returns the similarity of two sets. */
+static double
+sets_similarity(const Documents *left, uint32_t a, const Documents *right, uint32_t b)
+{
+	void *copy[2];
+	Bag x = documents_bag(left, a, &copy[0]);
+	Bag y = documents_bag(right, b, &copy[1]);
+	double similarity = bag_similarity(&x, &y, left->options->measure, left->options->multiset);
+
+	host_free(copy[0]);
+	host_free(copy[1]);
+	return similarity;
+}
+
+/* Returns the similarity of two documents, of which both may be one. */
+double
+documents_similarity(const Documents *left, uint32_t a, const Documents *right, uint32_t b)
+{
+	size_t stride = left->store->records.stride;
+	uint8_t *buffer;
+	int distance;
+
+	if (left == right && a == b)
+		return 1;
+	if (left->options->evidence)
+		return evidence_similarity(left, a, right, b);
+	if (left->sets)
+		return sets_similarity(left, a, right, b);
+	buffer = host_alloc(2 * stride);
+	distance = symbol_distance(records_get(&left->store->records, a, buffer),
+							   records_get(&right->store->records, b, buffer + stride),
+							   left->shape.k, signature_bits(&left->shape));
+	host_free(buffer);
+	return signature_similarity(&left->shape, distance);
 }
 
 /* ---- Bitmaps ------------------------------------------------------------------- */

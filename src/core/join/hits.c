@@ -198,8 +198,6 @@ compare_half(const Hits *hits, const HalfHit *half)
 	if (distance > join->h ||
 		join_found_before(&hits->join->plan, hits->prefixes, hit->group, x, hits->packed))
 		return true;
-	if (join->labels.label != NULL)
-		labels_connect(&join->labels, hit->place[0], hit->place[1]);
 	return join->emit(join->state, hit->place[0], hit->place[1], distance);
 }
 

@@ -66,6 +66,7 @@ typedef struct SymbolJoin
 	int h;         /* the greatest distance, in symbols */
 	size_t stride; /* bytes from one document to the next, a multiple of 8 */
 	bool entries;  /* documents are given as entries of the group that next returns */
+	bool files;    /* documents are in files, from which a pair is read to be compared as a whole */
 	bool lone;     /* the last byte of a document says whether it is lone: pairs of lone documents
 					  need not be found */
 	double recall; /* the probability of finding a pair at distance h; 1: all are found */
@@ -97,8 +98,8 @@ join_is_sifted(const SymbolJoin *join)
 	uint64_t left = join->left.documents;
 	uint64_t right = join->right.documents;
 
-	return join->right.packed != NULL && join->left.held == 0 && !join->entries &&
-		join->slice.bits == 0 && (left > right * JOIN_SIFTED || right > left * JOIN_SIFTED);
+	return join->right.packed != NULL && !join->files && !join->entries && join->slice.bits == 0 &&
+		(left > right * JOIN_SIFTED || right > left * JOIN_SIFTED);
 }
 
 /* ---- Plans (join_plan.c) ------------------------------------------------ */

@@ -46,8 +46,6 @@ emit_pair(JoinPass *pass, uint32_t a, uint32_t b, int distance)
 	const SymbolJoin *join = pass->join;
 	bool swap = pass->other == &pass->left && a > b;
 
-	if (join->labels.label != NULL && !join->entries)
-		labels_connect(&join->labels, a, b);
 	pass->stopped = !join->emit(join->state, swap ? b : a, swap ? a : b, distance);
 }
 

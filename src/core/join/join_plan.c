@@ -166,7 +166,7 @@ static double
 choose_words_in_groups(const JoinTrial *trial, JoinPlan *plan)
 {
 	double share[JOIN_PREFIX_WORDS + 1];
-	double whole = trial->join->left.held > 0 ? COST_READ : COST_WHOLE;
+	double whole = trial->join->files ? COST_READ : COST_WHOLE;
 	double cost;
 
 	for (int words = 1; words <= words_most(trial->join); words++)

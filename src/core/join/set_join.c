@@ -223,8 +223,6 @@ meet(SetJoiner *joiner, const Seeker *seeker, const SetPosting *posting)
 	host_count_steps(&joiner->steps, x->items + (size_t) y->items);
 	if (shared < needed)
 		return;
-	if (join->labels.label != NULL)
-		labels_connect(&join->labels, x->bag, y->bag);
 	joiner->found =
 		host_grow(joiner->found, &joiner->found_room, joiner->founds + 1, sizeof(FoundSets));
 	joiner->found[joiner->founds++] =

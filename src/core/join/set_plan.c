@@ -70,34 +70,6 @@ set_plan(const SetJoin *join, SetPlan *plan)
 	return true;
 }
 
-/* Lists the six arrays of a plan; reads none of them. */
-void
-set_plan_arrays(const SetPlan *plan, PairArray *array)
-{
-	const SetItems *items = &plan->items;
-	size_t documents = items->documents;
-	size_t frequencies = items->frequency ? items->places : 0;
-
-	array[0] = (PairArray){items->document, documents * sizeof(SetDocument)};
-	array[1] = (PairArray){items->rank, items->places * sizeof(uint32_t)};
-	array[2] = (PairArray){items->frequency, frequencies * sizeof(uint32_t)};
-	array[3] = (PairArray){items->bitmap, documents * items->words * sizeof(uint64_t)};
-	array[4] = (PairArray){plan->start, (plan->lists + 1) * sizeof(size_t)};
-	array[5] = (PairArray){plan->posting, plan->postings * sizeof(SetPosting)};
-}
-
-/* Points a plan to its arrays, which are elsewhere now. */
-void
-set_plan_attach(SetPlan *plan, const PairArray *array)
-{
-	plan->items.document = (SetDocument *) array[0].memory;
-	plan->items.rank = (uint32_t *) array[1].memory;
-	plan->items.frequency = (uint32_t *) array[2].memory;
-	plan->items.bitmap = (uint64_t *) array[3].memory;
-	plan->start = (size_t *) array[4].memory;
-	plan->posting = (SetPosting *) array[5].memory;
-}
-
 /* Frees what set_plan() has allocated. */
 void
 set_plan_free(SetPlan *plan)

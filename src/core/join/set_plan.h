@@ -7,7 +7,6 @@
 #ifndef NEARDUP_JOIN_SET_PLAN_H
 #define NEARDUP_JOIN_SET_PLAN_H
 
-#include "join/pairs.h"
 #include "join/set_items.h"
 
 /* A document in the list of one of its rarest items. */
@@ -54,8 +53,6 @@ typedef struct SetJoiner SetJoiner;
 
 extern bool set_plan(const SetJoin *join, SetPlan *plan);
 extern void set_plan_lists(const SetJoin *join, SetPlan *plan, size_t ranks);
-extern void set_plan_arrays(const SetPlan *plan, PairArray *array);
-extern void set_plan_attach(SetPlan *plan, const PairArray *array);
 extern void set_plan_free(SetPlan *plan);
 extern size_t set_run_bytes(const SetPlan *plan);
 extern bool set_run(const SetJoin *join, const SetPlan *plan, JoinStats *stats);

@@ -38,11 +38,10 @@ typedef struct SpreadItem
 
 typedef struct SetSpread
 {
+	const SetSpreadJoin *whole;
 	SetJoin join;
-	const DocumentList *list[2]; /* left and right */
 	JoinStats *stats;
 	size_t memory;
-	uint64_t elements;
 	SetItems all; /* the documents; their items are in the file */
 	uint32_t parts;
 	HostFile **part;
@@ -67,10 +66,9 @@ order_documents(SetSpread *spread)
 	for (size_t i = 0; i < count; i++)
 	{
 		bool of_right = i >= join->left_count;
-		const DocumentList *list = spread->list[of_right];
 		uint32_t place = i - (of_right ? join->left_count : 0);
 
-		length[i] = list->documents->store->set[list_at(list, place)].length;
+		length[i] = set_list_at(spread->whole->list[of_right], place)->length;
 		host_check_interrupts_at(i);
 	}
 	join->length = length;
@@ -85,8 +83,8 @@ spread_elements(SetSpread *spread)
 	Table table; /* the table that has the secret */
 
 	table_begin(&table, 1);
-	spread->parts =
-		Min(spread->elements * RANKING_BYTES / spread->memory + 1, spread->memory / PART_BYTES + 1);
+	spread->parts = Min(spread->whole->elements * RANKING_BYTES / spread->memory + 1,
+						spread->memory / PART_BYTES + 1);
 	spread->part = host_alloc(spread->parts * sizeof(HostFile *));
 	spread->part_items = host_alloc(spread->parts * sizeof(uint64_t));
 	memset(spread->part_items, 0, spread->parts * sizeof(uint64_t));
@@ -95,9 +93,9 @@ spread_elements(SetSpread *spread)
 	for (uint32_t d = 0; d < spread->all.documents; d++)
 	{
 		const SetDocument *document = spread->all.document + d;
-		const DocumentList *list = spread->list[document->of_right];
+		const SetList *list = spread->whole->list[document->of_right];
 		void *copy;
-		Bag bag = documents_bag(list->documents, list_at(list, document->bag), &copy);
+		Bag bag = set_read(list->store, set_list_at(list, document->bag), &copy);
 
 		for (uint32_t i = 0; i < bag.count; i++)
 		{
@@ -390,7 +388,7 @@ end_spread(SetSpread *spread)
 static bool
 join_blocks(SetSpread *spread)
 {
-	const PairOptions *options = spread->list[0]->documents->options;
+	const SetSpreadJoin *whole = spread->whole;
 	uint32_t documents = spread->all.documents;
 	uint32_t from = 0;
 
@@ -398,8 +396,8 @@ join_blocks(SetSpread *spread)
 	{
 		uint64_t done = (uint64_t) from * SET_PARTS / documents;
 
-		if (options->progress != NULL)
-			options->progress(options->state, (int) done, SET_PARTS);
+		if (whole->progress != NULL)
+			whole->progress(whole->progress_state, (int) done, SET_PARTS);
 		from = join_block(spread, from);
 		if (from == 0)
 			return false;
@@ -408,24 +406,19 @@ join_blocks(SetSpread *spread)
 }
 
 /*
- * Joins two lists of sets that have this many elements, or one with itself.  join has all but
- * the bags.  Fails if NO_RANK or more elements are shared.  Adds to stats.  Returns false if the
- * sink ended the join.
+ * Joins two lists of sets, or one with itself.  Fails if NO_RANK or more elements are shared.  Adds to
+ * stats.  Returns false if the sink ended the join.
  */
 bool
-set_spread_run(const SetJoin *join, const DocumentList *left, const DocumentList *right,
-			   uint64_t elements, JoinStats *stats)
+set_spread_run(const SetSpreadJoin *whole, JoinStats *stats)
 {
-	static const Bag none;
-	SetSpread spread = {.join = *join,
-						.list = {left, right},
+	SetSpread spread = {.whole = whole,
+						.join = whole->join,
 						.stats = stats,
-						.elements = elements,
 						.most = UINT32_MAX,
-						.memory = DOCUMENT_MEMORY(left->documents->options) / SHARE_OF_BLOCK};
+						.memory = whole->memory / SHARE_OF_BLOCK};
 	bool goes_on;
 
-	spread.join.right = left == right ? NULL : &none;
 	order_documents(&spread);
 	spread_elements(&spread);
 	if (!set_spread_rank_elements(&spread))

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/sort.h"
-#include "join/documents.h"
+#include "join/pairs.h"
 
 /* This many documents are settled together however many pairs they have. */
 #define SETTLED_MIN 256
@@ -41,7 +41,7 @@
 static bool
 may_join(const Stars *stars, uint32_t document, uint32_t keeper)
 {
-	const StoredSet *set = stars->documents->store->set;
+	const StoredSet *set = stars->documents->store->sets.set;
 
 	return stars->documents->options->measure != MEASURE_CONTAINMENT || stars->keepers != NULL ||
 		set[document].length <= set[keeper].length;

@@ -1,0 +1,283 @@
+/*
+ * evidence_price.c: whether documents are joined by their signatures, or by their evidence alone.
+ *
+ * Texts on one form have signatures that are all near each other, so every pair would be compared.
+ * Their rare elements tell the sets of these texts apart.  So the sets are made and joined, which
+ * finds every pair that they would judge to be similar.
+ */
+#include "join/evidence_price.h"
+
+#include <math.h>
+
+#include "base/hash.h"
+#include "join/evidence.h"
+#include "join/set_plan.h"
+#include "sketch/sketch.h"
+
+/* The least cost of a join of signatures, in nanoseconds, for which sets are sampled. */
+#define COST_SAMPLED 100000000
+
+/* The fewest documents on the left for which sets are sampled. */
+#define SETS_MIN 64
+
+/* Sets must be cheaper by this factor, since a sample is a guess. */
+#define SETS_GAIN 1.5
+
+/* Nanoseconds to make, sort and join an element. */
+#define COST_OF_ELEMENT 100.0
+
+/* The number of sets in a sample of a list. */
+#define SAMPLE_SETS 256
+
+/* Some sets of a list, at equal distances. */
+typedef struct SampledSets
+{
+	Bag bag[SAMPLE_SETS];
+	void *copy[SAMPLE_SETS];
+	uint32_t count;
+	uint64_t elements;
+} SampledSets;
+
+/* Returns the least cost of a join for which sets are sampled, none in tests of tiny lists. */
+static double
+cost_sampled(void)
+{
+	return (double) host_limit(COST_SAMPLED);
+}
+
+/* ---- Sets ------------------------------------------------------------------- */
+
+static void
+sample_sets(const DocumentList *list, SampledSets *sample)
+{
+	sample->count = Min(list->count, SAMPLE_SETS);
+	sample->elements = 0;
+	for (uint32_t i = 0; i < sample->count; i++)
+	{
+		uint32_t place = (uint64_t) i * list->count / sample->count;
+
+		host_check_interrupts();
+		sample->bag[i] =
+			documents_evidence(list->documents, list_at(list, place), &sample->copy[i]);
+		sample->elements += sample->bag[i].count;
+	}
+}
+
+static void
+free_sample(SampledSets *sample)
+{
+	for (uint32_t i = 0; i < sample->count; i++)
+		evidence_free(&sample->bag[i], sample->copy[i]);
+}
+
+/* Returns what it costs to read the lists of sets that are like a sample, in nanoseconds. */
+static double
+cost_of_lists(const DocumentList *left, const DocumentList *right, const SampledSets sample[2])
+{
+	const PairOptions *options = left->documents->options;
+	bool two = left != right;
+	const SampledSets *other = two ? &sample[1] : &sample[0];
+	SetJoin join = {.left = sample[0].bag,
+					.left_count = sample[0].count,
+					.right = two ? other->bag : NULL,
+					.right_count = two ? other->count : 0,
+					.threshold = options->contained > 0 ? options->contained : options->threshold,
+					.weighted = evidence_weighs(left->documents),
+					.measure = options->contained > 0 ? MEASURE_CONTAINMENT : options->measure};
+	double scale =
+		(double) left->count / Max(sample[0].count, 1) * right->count / Max(other->count, 1);
+	SetPlan plan;
+	double cost;
+
+	if (!set_plan(&join, &plan))
+		return INFINITY;
+	cost = plan.cost * scale;
+	set_plan_free(&plan);
+	return cost;
+}
+
+/* Returns what it costs to join two lists, or one that is given twice, by their evidence. */
+static double
+cost_of_sets(const DocumentList *left, const DocumentList *right)
+{
+	SampledSets *sample = host_alloc(2 * sizeof(SampledSets));
+	const DocumentList *list[2] = {left, right};
+	int lists = left == right ? 1 : 2;
+	double elements = 0;
+	double cost;
+
+	for (int i = 0; i < lists; i++)
+	{
+		sample_sets(list[i], &sample[i]);
+		elements += (double) sample[i].elements / Max(sample[i].count, 1) * list[i]->count;
+	}
+	cost = cost_of_lists(left, right, sample) + elements * COST_OF_ELEMENT;
+	for (int i = 0; i < lists; i++)
+		free_sample(&sample[i]);
+	host_free(sample);
+	return cost;
+}
+
+/* ---- Candidates that evidence refuses ------------------------------------------ */
+
+/* A sample has this many times the square root of the documents, so its pairs cost little beside signing. */
+#define SAMPLE_ROOTS 2.0
+
+/* Candidates of a sample that are judged. */
+#define SAMPLE_JUDGED 64
+
+/* Nanoseconds for a candidate that its bitmap refuses, and more for each group in which it is found. */
+#define COST_REFUSED 50.0
+#define COST_IN_GROUP 30.0
+
+/* Documents drawn from a list. */
+typedef struct Drawn
+{
+	const DocumentList *list;
+	uint32_t count;
+	uint32_t *place;
+	uint8_t *record;
+} Drawn;
+
+/* Candidates within a distance among drawn documents. */
+typedef struct DrawnCandidates
+{
+	uint64_t pairs;                   /* pairs that were compared */
+	uint64_t within;                  /* those that are candidates */
+	uint32_t place[SAMPLE_JUDGED][2]; /* some of them, each with equal probability */
+	uint64_t seed;
+} DrawnCandidates;
+
+/* Draws documents of a list. */
+static Drawn
+draw(const DocumentList *list, uint64_t *seed)
+{
+	const Records *records = &list->documents->store->records;
+	uint32_t count = (uint32_t) Min(list->count, SAMPLE_ROOTS * sqrt(list->count) + 1);
+	Drawn drawn = {.list = list, .count = count};
+
+	drawn.place = host_alloc(count * sizeof(uint32_t));
+	drawn.record = host_alloc(count * records->stride);
+	for (uint32_t i = 0; i < count; i++)
+	{
+		*seed = mix64(*seed + i);
+		drawn.place[i] = (uint32_t) ((*seed >> 32) * list->count >> 32);
+		records_copy(records, list_at(list, drawn.place[i]), drawn.record + i * records->stride);
+	}
+	return drawn;
+}
+
+static void
+free_drawn(Drawn *drawn)
+{
+	host_free(drawn->place);
+	host_free(drawn->record);
+}
+
+/* Counts a candidate, by the places of its documents, and keeps it or not. */
+static void
+count_candidate(DrawnCandidates *candidates, uint32_t a, uint32_t b)
+{
+	uint64_t at = candidates->within++;
+
+	if (at >= SAMPLE_JUDGED)
+	{
+		candidates->seed = mix64(candidates->seed);
+		at = candidates->seed % candidates->within;
+	}
+	if (at >= SAMPLE_JUDGED)
+		return;
+	candidates->place[at][0] = a;
+	candidates->place[at][1] = b;
+}
+
+/* Finds the candidates among drawn documents, of one list that is given twice, or of two. */
+static void
+find_candidates(const Drawn *x, const Drawn *y, const SymbolJoin *symbols,
+				DrawnCandidates *candidates)
+{
+	size_t stride = symbols->stride;
+
+	for (uint32_t i = 0; i < x->count; i++)
+	{
+		const uint8_t *a = x->record + i * stride;
+
+		host_check_interrupts();
+		for (uint32_t j = x == y ? i + 1 : 0; j < y->count; j++)
+		{
+			const uint8_t *b = y->record + j * stride;
+
+			if (x->list->documents == y->list->documents &&
+				list_at(x->list, x->place[i]) == list_at(y->list, y->place[j]))
+				continue;
+			candidates->pairs++;
+			if ((!symbols->lone || a[stride - 1] == 0 || b[stride - 1] == 0) &&
+				symbol_distance(a, b, symbols->k, symbols->b) <= symbols->h)
+				count_candidate(candidates, x->place[i], y->place[j]);
+		}
+	}
+}
+
+/* Returns how many of the candidates that were kept are not similar, as a share. */
+static double
+refused_share(const DocumentList *left, const DocumentList *right,
+			  const DrawnCandidates *candidates)
+{
+	uint32_t count = (uint32_t) Min(candidates->within, SAMPLE_JUDGED);
+	Judge *judge = judge_begin(left, right, DOCUMENT_MEMORY(left->documents->options));
+	uint32_t refused = 0;
+	double similarity;
+
+	for (uint32_t i = 0; i < count; i++)
+	{
+		uint32_t a = candidates->place[i][0];
+		uint32_t b = candidates->place[i][1];
+
+		refused += !judge_pair(judge, a, b, &similarity);
+	}
+	judge_end(judge);
+	return (double) refused / count;
+}
+
+/*
+ * Returns what it costs, in nanoseconds, to find the candidates that evidence refuses, and to judge
+ * them.  The plan's own price does not know them: few pairs of a sample of documents are near each
+ * other, though most documents are near some.
+ */
+static double
+cost_of_refusals(const DocumentList *left, const DocumentList *right, const SpreadJoin *planned)
+{
+	DrawnCandidates candidates = {.seed = 1};
+	double pairs = (double) left->count * right->count / (left == right ? 2 : 1);
+	double cost = COST_REFUSED + planned->plan.groups * COST_IN_GROUP;
+	Drawn x = draw(left, &candidates.seed);
+	Drawn y = {NULL};
+
+	if (left != right)
+		y = draw(right, &candidates.seed);
+	find_candidates(&x, left == right ? &x : &y, &planned->symbols, &candidates);
+	free_drawn(&x);
+	if (left != right)
+		free_drawn(&y);
+	cost *= pairs * candidates.within / Max(candidates.pairs, 1);
+	if (cost < cost_sampled())
+		return 0;
+	return cost * refused_share(left, right, &candidates);
+}
+
+/*
+ * Returns whether two lists, or one that is given twice, should be joined by their evidence, given the
+ * plan of their signatures.  It depends on the documents, not on the memory: what does not fit goes by
+ * way of files.
+ */
+bool
+evidence_is_cheaper(const DocumentList *left, const DocumentList *right, const SpreadJoin *planned)
+{
+	const PairOptions *options = left->documents->options;
+	double cost;
+
+	if (!options->evidence || left->count < SETS_MIN)
+		return false;
+	cost = planned->plan.cost + cost_of_refusals(left, right, planned);
+	return cost > cost_sampled() && cost_of_sets(left, right) * SETS_GAIN < cost;
+}

@@ -1,0 +1,497 @@
+/*
+ * pair_kinds.c: joins of signatures, of sets, and of evidence, in memory and by way of files.
+ */
+#include "join/pair_kinds.h"
+
+#include <string.h>
+
+#include "join/evidence.h"
+#include "join/join.h"
+
+/* Reports that a join goes by way of files, and the bytes of documents and join. */
+static void
+report_spilled(const Inside *inside, const char *what, double bytes)
+{
+	const PairOptions *options = inside->options;
+
+	if (options->spilled != NULL && !options->stats->spilled)
+		options->spilled(options->state, what, bytes / 3 * 4);
+	options->stats->spilled = true;
+}
+
+/* ---- Signatures ------------------------------------------------------------ */
+
+/* Documents of a list that a plan looks at if memory does not hold all, in order. */
+#define PLANNED_WITH 1024
+
+/* Bytes that a process must have to join by way of files, as when PostgreSQL builds an index. */
+#define FILES_MEMORY_MIN ((size_t) 32 * 1024 * 1024)
+
+/* A run of a join of signatures. */
+typedef struct SignatureRun
+{
+	const Inside *inside;
+	const PairRun *run;
+	double *similarity; /* the similarity of signatures at each distance that is found */
+} SignatureRun;
+
+/* A JoinEmit. */
+static bool
+take_signatures(void *state, uint32_t a, uint32_t b, int distance)
+{
+	const SignatureRun *run = state;
+
+	return run->run->sink(run->run->state, a, b, run->similarity[distance]);
+}
+
+/* A JoinProgress. */
+static void
+report_signatures(void *state, int done, int parts)
+{
+	const SignatureRun *run = state;
+	const PairOptions *options = run->inside->options;
+
+	options->progress(options->state, done, parts);
+}
+
+/* Returns the signatures of a list, if memory has them in order; else NULL. */
+static const uint8_t *
+signatures_in_order(const DocumentList *list)
+{
+	const Records *records = &list->documents->store->records;
+	uint32_t i = 0;
+
+	if (records->file != NULL || list->count != list->documents->count)
+		return NULL;
+	while (i < list->count && list_at(list, i) == i)
+		i++;
+	return i == list->count ? records->memory : NULL;
+}
+
+/* Brings `count` documents of a list, at equal distances, into memory. */
+static uint8_t *
+load_some(const DocumentList *list, uint32_t count)
+{
+	const Records *records = &list->documents->store->records;
+	uint8_t *packed = host_alloc(count * records->stride);
+
+	for (uint32_t i = 0; i < count; i++)
+	{
+		uint32_t place = (uint64_t) i * list->count / count;
+
+		records_copy(records, list_at(list, place), packed + i * records->stride);
+		host_check_interrupts_at(i);
+	}
+	return packed;
+}
+
+/* Returns whether memory does not hold the signatures of a join; reports how much would. */
+static bool
+signatures_need_files(const Inside *inside)
+{
+	const SignatureHeader *shape = &inside->list[0]->documents->shape;
+	uint64_t documents = 0;
+	bool in_file = false;
+	double bytes;
+
+	for (int s = 0; s < list_count(inside); s++)
+	{
+		documents += inside->list[s]->count;
+		in_file |= inside->list[s]->documents->store->records.file != NULL;
+	}
+	bytes = (double) documents *
+		(inside->list[0]->documents->store->records.stride +
+		 join_bytes(shape->k, signature_bits(shape)));
+	return in_file && documents > DOCUMENTS_MIN && bytes > inside->join.memory;
+}
+
+/* Plans a join of signatures, by a few of them where memory does not have all in order. */
+void
+signatures_plan(Inside *inside)
+{
+	const Documents *documents = inside->list[0]->documents;
+	const PairOptions *options = inside->options;
+	PairStats *stats = options->stats;
+	SignaturePairs *pairs = &inside->signatures;
+	JoinSide side[2] = {{NULL}, {NULL}};
+	uint8_t *held[2] = {NULL, NULL};
+	JoinPlan *plan = &pairs->spread.plan;
+
+	for (int s = 0; s < list_count(inside); s++)
+	{
+		uint32_t count = Min(inside->list[s]->count, PLANNED_WITH);
+
+		side[s] = (JoinSide){signatures_in_order(inside->list[s]), inside->list[s]->count};
+		if (side[s].packed != NULL)
+			continue;
+		side[s].packed = held[s] = load_some(inside->list[s], count);
+		side[s].held = count;
+	}
+	pairs->shape = documents->shape;
+	pairs->spread.symbols =
+		(SymbolJoin){.k = pairs->shape.k,
+					 .b = signature_bits(&pairs->shape),
+					 .h = candidate_radius(options, &pairs->shape),
+					 .stride = documents->store->records.stride,
+					 .files = signatures_need_files(inside),
+					 .lone = documents->store->lone && inside->list[1]->documents->store->lone,
+					 .recall = options->recall,
+					 .left = side[0],
+					 .right = side[1]};
+	*plan = join_plan(&pairs->spread.symbols);
+	host_free(held[0]);
+	host_free(held[1]);
+	inside->join.parts = join_parts(plan);
+	inside->join.cost = plan->cost;
+	if (stats->joins == 0)
+	{
+		stats->groups = plan->groups;
+		stats->radius = plan->radius;
+		stats->one_more = plan->one_more;
+	}
+}
+
+/* Loads the signatures of a list into memory, without a copy if they lie there in order. */
+static JoinSide
+load_signatures(Inside *inside, int s)
+{
+	const DocumentList *list = inside->list[s];
+	const uint8_t *packed = signatures_in_order(list);
+
+	if (packed == NULL)
+		packed = inside->signatures.copy[s] = load_some(list, list->count);
+	return (JoinSide){packed, list->count};
+}
+
+/* Returns a list in a file: that of the documents if it has them all, in order, and no others. */
+static FileList
+list_in_file(const DocumentList *list)
+{
+	const Records *records = &list->documents->store->records;
+	FileList in_file = {records->file, list->count, records->stride};
+	uint8_t *buffer;
+
+	if (records->file != NULL && list->count == list->documents->count && list->doc == NULL)
+		return in_file;
+	in_file.file = host_file_create();
+	buffer = host_alloc(records->stride);
+	for (uint32_t i = 0; i < list->count; i++)
+	{
+		host_file_write(in_file.file, (uint64_t) i * records->stride,
+						records_get(records, list_at(list, i), buffer), records->stride);
+		host_check_interrupts_at(i);
+	}
+	host_free(buffer);
+	return in_file;
+}
+
+/* Loads signatures into memory, or copies them to files. */
+static void
+begin_signatures(Inside *inside)
+{
+	SpreadJoin *spread = &inside->signatures.spread;
+	bool two = list_count(inside) == 2;
+
+	inside->join.files = spread->symbols.files;
+	if (inside->join.files)
+	{
+		const SignatureHeader *shape = &inside->signatures.shape;
+		double documents = (double) inside->list[0]->count + (two ? inside->list[1]->count : 0);
+
+		report_spilled(inside, "signatures",
+					   documents *
+						   (spread->symbols.stride + join_bytes(shape->k, signature_bits(shape))));
+		spread->left = list_in_file(inside->list[0]);
+		if (two)
+			spread->right = list_in_file(inside->list[1]);
+		inside->join.parts = Max(spread->plan.groups, 1);
+		inside->join.process_bytes = FILES_MEMORY_MIN;
+		return;
+	}
+	spread->symbols.left = load_signatures(inside, 0);
+	spread->symbols.right = two ? load_signatures(inside, 1) : (JoinSide){NULL};
+	inside->join.process_bytes =
+		((size_t) spread->symbols.left.documents + spread->symbols.right.documents) *
+		join_bytes(inside->signatures.shape.k, signature_bits(&inside->signatures.shape));
+}
+
+static bool
+run_signatures(const Inside *inside, const PairRun *run)
+{
+	SignatureRun signature_run = {inside, run};
+	SpreadJoin spread = inside->signatures.spread;
+	SymbolJoin *symbols = &spread.symbols;
+	bool goes_on;
+
+	signature_run.similarity = host_alloc((symbols->h + 1) * sizeof(double));
+	for (int distance = 0; distance <= symbols->h; distance++)
+		signature_run.similarity[distance] =
+			signature_similarity(&inside->signatures.shape, distance);
+	symbols->labels = inside->labels;
+	symbols->emit = take_signatures;
+	symbols->progress = run->reports ? report_signatures : NULL;
+	symbols->state = &signature_run;
+	symbols->next = run->next;
+	symbols->next_state = run->next_state;
+	symbols->stats = run->stats;
+	spread.memory = inside->join.memory;
+	spread.apart = run->apart;
+	goes_on = inside->join.files ? spread_run(&spread) : join_run(symbols, &spread.plan);
+	host_free(signature_run.similarity);
+	return goes_on;
+}
+
+/* Closes a list's file, unless that is one of its documents. */
+static void
+close_list(const DocumentList *list, const FileList *in_file)
+{
+	if (in_file->file != NULL && in_file->file != list->documents->store->records.file)
+		host_file_close(in_file->file);
+}
+
+static void
+end_signatures(Inside *inside)
+{
+	for (int s = 0; s < 2; s++)
+		host_free(inside->signatures.copy[s]);
+	close_list(inside->list[0], &inside->signatures.spread.left);
+	close_list(inside->list[1], &inside->signatures.spread.right);
+}
+
+/* Returns what processes read of a side. */
+static PairArray
+array_of_side(const Inside *inside, const JoinSide *side, const FileList *in_file)
+{
+	size_t stride = inside->signatures.spread.symbols.stride;
+
+	if (inside->join.files)
+		return (PairArray){NULL, in_file->count * in_file->stride, in_file->file};
+	return (PairArray){side->packed, side->documents * stride, NULL};
+}
+
+static void
+list_signatures(const Inside *inside, PairArray *array)
+{
+	const SpreadJoin *spread = &inside->signatures.spread;
+
+	array[0] = array_of_side(inside, &spread->symbols.left, &spread->left);
+	array[1] = array_of_side(inside, &spread->symbols.right, &spread->right);
+}
+
+static void
+attach_signatures(Inside *inside, const PairArray *array)
+{
+	SpreadJoin *spread = &inside->signatures.spread;
+
+	spread->left.file = array[0].file;
+	spread->right.file = array[1].file;
+	spread->symbols.left.packed = array[0].memory;
+	spread->symbols.right.packed = array[1].memory;
+}
+
+/* ---- Sets -------------------------------------------------------------------- */
+
+/* Gathers the sets of a list. */
+static void
+gather_bags(SetPairs *pairs, int side)
+{
+	const SetList *list = &pairs->list[side];
+	Bag *bags = pairs->bag[side] = host_alloc(list->count * sizeof(Bag));
+	void **copies = pairs->copy[side] = host_alloc(list->count * sizeof(void *));
+
+	for (uint32_t i = 0; i < list->count; i++)
+	{
+		host_check_interrupts_at(i);
+		bags[i] = set_read(list->store, set_list_at(list, i), copies + i);
+	}
+}
+
+/* Loads the sets of the lists into memory, unless it does not hold them, and plans a join. */
+static void
+begin_any_sets(Inside *inside, bool weighted)
+{
+	static const Bag none;
+	const PairOptions *options = inside->options;
+	SetPairs *pairs = &inside->sets;
+	bool two = list_count(inside) == 2;
+
+	for (int s = 0; s < list_count(inside); s++)
+		for (uint32_t i = 0; i < pairs->list[s].count; i++)
+			pairs->elements += set_list_at(&pairs->list[s], i)->count;
+	pairs->join = (SetJoin){.left_count = inside->list[0]->count,
+							.right_count = two ? inside->list[1]->count : 0,
+							.right = two ? &none : NULL,
+							.threshold = options->threshold,
+							.weighted = weighted,
+							.measure = options->measure};
+	/* A share of a set is at most that of the lesser one of a pair. */
+	if (options->contained > 0)
+	{
+		pairs->join.threshold = options->contained;
+		pairs->join.measure = MEASURE_CONTAINMENT;
+	}
+	inside->join.files = (double) pairs->elements * SET_BYTES > inside->join.memory;
+	inside->join.parts = inside->join.files ? 1 : SET_PARTS;
+	if (inside->join.files)
+	{
+		report_spilled(inside, "sets", (double) pairs->elements * SET_BYTES);
+		return;
+	}
+	for (int s = 0; s < list_count(inside); s++)
+		gather_bags(pairs, s);
+	pairs->join.left = pairs->bag[0];
+	pairs->join.right = pairs->bag[1];
+	if (!set_plan(&pairs->join, &pairs->plan))
+		set_refuse_size();
+	inside->join.cost = pairs->plan.cost;
+	inside->join.process_bytes = set_run_bytes(&pairs->plan);
+	inside->join.held = pairs->elements * sizeof(int64_t);
+	if (options->stats->joins == 0)
+		options->stats->join.partitions = pairs->plan.items.partitions;
+}
+
+/* Begins a join of documents that are sets. */
+static void
+begin_sets(Inside *inside)
+{
+	for (int s = 0; s < list_count(inside); s++)
+	{
+		const DocumentList *list = inside->list[s];
+
+		inside->sets.list[s] = (SetList){&list->documents->store->sets, list->doc, list->count};
+	}
+	begin_any_sets(inside, inside->options->multiset);
+}
+
+static bool
+run_sets(const Inside *inside, const PairRun *run)
+{
+	SetSpreadJoin spread = {.join = inside->sets.join,
+							.list = {&inside->sets.list[0], &inside->sets.list[1]},
+							.elements = inside->sets.elements,
+							.memory = inside->join.memory};
+	SetJoin *join = &spread.join;
+
+	if (run->reports)
+	{
+		spread.progress = inside->options->progress;
+		spread.progress_state = inside->options->state;
+	}
+	join->labels = inside->labels;
+	join->sink = run->sink;
+	join->state = run->state;
+	join->next = run->next;
+	join->next_state = run->next_state;
+	if (!inside->join.files)
+		return set_run(join, &inside->sets.plan, run->stats);
+	return run->next(run->next_state) < 0 || set_spread_run(&spread, run->stats);
+}
+
+static void
+end_sets(Inside *inside)
+{
+	SetPairs *pairs = &inside->sets;
+
+	if (!inside->join.files)
+		set_plan_free(&pairs->plan);
+	for (int s = 0; s < list_count(inside); s++)
+	{
+		for (uint32_t i = 0; pairs->copy[s] != NULL && i < pairs->list[s].count; i++)
+			host_free(pairs->copy[s][i]);
+		host_free(pairs->copy[s]);
+		host_free(pairs->bag[s]);
+		set_store_end(&pairs->made[s]);
+	}
+}
+
+static void
+list_sets(const Inside *inside, PairArray *array)
+{
+	const SetPlan *plan = &inside->sets.plan;
+	const SetItems *items = &plan->items;
+	size_t documents = items->documents;
+	size_t frequencies = items->frequency ? items->places : 0;
+
+	if (inside->join.files)
+		return;
+	array[0] = (PairArray){items->document, documents * sizeof(SetDocument)};
+	array[1] = (PairArray){items->rank, items->places * sizeof(uint32_t)};
+	array[2] = (PairArray){items->frequency, frequencies * sizeof(uint32_t)};
+	array[3] = (PairArray){items->bitmap, documents * items->words * sizeof(uint64_t)};
+	array[4] = (PairArray){plan->start, (plan->lists + 1) * sizeof(size_t)};
+	array[5] = (PairArray){plan->posting, plan->postings * sizeof(SetPosting)};
+}
+
+static void
+attach_sets(Inside *inside, const PairArray *array)
+{
+	SetPlan *plan = &inside->sets.plan;
+
+	plan->items.document = (SetDocument *) array[0].memory;
+	plan->items.rank = (uint32_t *) array[1].memory;
+	plan->items.frequency = (uint32_t *) array[2].memory;
+	plan->items.bitmap = (uint64_t *) array[3].memory;
+	plan->start = (size_t *) array[4].memory;
+	plan->posting = (SetPosting *) array[5].memory;
+}
+
+/* ---- Evidence ------------------------------------------------------------------- */
+
+/* Returns the memory that remains beside the signatures of documents. */
+static size_t
+memory_beside(const Inside *inside)
+{
+	size_t held = 0;
+
+	for (int s = 0; s < list_count(inside); s++)
+	{
+		const Records *records = &inside->list[s]->documents->store->records;
+
+		if (records->memory != NULL &&
+			(s == 0 || inside->list[0]->documents != inside->list[1]->documents))
+			held += (size_t) (records->count - records->flushed) * records->stride;
+	}
+	return inside->join.memory - Min(inside->join.memory, held);
+}
+
+/* Reads the evidence of a list into a store, by its places. */
+static void
+make_sets(const DocumentList *list, bool weighted, uint64_t limit, SetStore *store)
+{
+	store->limit = limit;
+	for (uint32_t i = 0; i < list->count; i++)
+	{
+		void *copy;
+		Bag bag = documents_evidence(list->documents, list_at(list, i), &copy);
+
+		host_check_interrupts();
+		set_store_add(store, &bag, weighted);
+		evidence_free(&bag, copy);
+	}
+	set_store_done(store);
+}
+
+/* Begins a join of the evidence of documents. */
+static void
+begin_evidence(Inside *inside)
+{
+	bool weighted = evidence_weighs(inside->list[0]->documents);
+	int lists = list_count(inside);
+
+	inside->join.memory = Max(memory_beside(inside), DOCUMENT_MEMORY_MIN);
+	for (int s = 0; s < lists; s++)
+	{
+		SetStore *made = &inside->sets.made[s];
+
+		make_sets(inside->list[s], weighted, host_limit(inside->join.memory / lists / SET_BYTES),
+				  made);
+		inside->sets.list[s] = (SetList){made, NULL, made->count};
+	}
+	begin_any_sets(inside, weighted);
+}
+
+/* By PairKindName. */
+const PairKind pair_kinds[] = {{begin_signatures, run_signatures, end_signatures, list_signatures,
+								attach_signatures},
+							   {begin_sets, run_sets, end_sets, list_sets, attach_sets},
+							   {begin_evidence, run_sets, end_sets, list_sets, attach_sets}};
