@@ -371,6 +371,21 @@ class Parquet(unittest.TestCase):
                 kept.write_bytes(zstandard.compress(b"".join(stay)))
                 self.assertEqual(verify(packed, kept, report)[0], code)
 
+    def test_passages(self):
+        """Passages go from the texts, all else stays as it is, and neardup.verify finds that right."""
+        report = self.write("none.parquet", TABLE.slice(0, 0)).with_name("report.tsv")
+        file = self.write("in.parquet", TABLE)
+        for options in (), ("--min-left", "3"), ("--against", str(self.write("other.parquet", TABLE.slice(0, 20)))):
+            main(["dedupe", "--unit", "passage", "--id", "id", "--report", str(report), *options, str(file), "-o", str(self.out)])
+            made = pyarrow.parquet.read_table(self.out)
+            self.assertEqual((made.schema, made.schema.metadata), (TABLE.schema, TABLE.schema.metadata))
+            cut = neardup.dedupe([text or "" for text in TEXTS], unit="passage", min_left=3 if "3" in options else 1, against=TEXTS[:20] if len(options) and "3" not in options else None)
+            self.assertEqual([text or "" for text in made["text"].to_pylist()], cut)
+            done = subprocess.run([sys.executable, "-m", "neardup.verify", "--unit", "passage", "--id", "id", *options, str(file), str(self.out), str(report)], cwd=HERE, capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        with self.assertRaises(SystemExit), contextlib.redirect_stderr(io.StringIO()):
+            main(["dedupe", "--unit", "passage", "--field", "a.b", str(self.write("nested.parquet", pyarrow.table({"a": [{"b": "c"}]}))), "-o", str(self.out)])
+
     def test_nested(self):
         rows = [{"id": i, "data": {"text": text, "n": 1}, "a.b": text, "talk": [{"say": text and text[:200]}, None, {"say": text and text[200:]}]} for i, text in enumerate(TEXTS)]
         file = self.write("nested.parquet", pyarrow.Table.from_pylist([*rows, {"id": -1}]))

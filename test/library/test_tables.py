@@ -138,6 +138,27 @@ class Tables(unittest.TestCase):
             self.assertEqual([row["body"] for row in rows_of(neardup.dedupe(table, 0.6, text="body", common=0.5))], expected)
         self.assertLess(len(neardup.dedupe(many, 0.6)), 100)
 
+    def test_passages(self):
+        """Each table loses what the list of its texts does."""
+        texts = [text or "" for text in TEXTS]
+        expected = neardup.dedupe(texts, unit="passage", jobs=2)
+        self.assertEqual(expected, [*WORDS, "", "", "short", *["and more"] * 4][:17])
+        self.assertEqual(neardup.dedupe(texts, unit="passage", min_left=3), [*WORDS, "", "", "short"])
+        marked = neardup.dedupe(texts, unit="passage", mark=True)
+        self.assertEqual([(passage.record, passage.start, passage.first) for passage in marked], [(13 + i, 0, i) for i in range(4)])
+        self.assertEqual([texts[passage.record][passage.start:passage.end] for passage in marked], WORDS[:4])
+        self.assertEqual(neardup.dedupe([*texts[:3], "other"], unit="passage", against=[texts[1]]), [texts[0], texts[2], "other"])
+        for name, table in tables().items():
+            made = neardup.dedupe(table, text="body", unit="passage")
+            self.assertIs(type(made), type(table), name)
+            rows = rows_of(made)
+            self.assertEqual([row["id"] for row in rows], IDS, name)
+            self.assertEqual([row["body"] if isinstance(row["body"], str) else "" for row in rows], expected, name)
+            self.assertEqual(neardup.dedupe(tables()[name], text="body", unit="passage", mark=True), marked, name)
+        for wrong in {"unit": "line"}, {"unit": "passage", "min_run": 0}, {"unit": "passage", "min_run": 2, "min_left": 3}:
+            with self.assertRaises(ValueError):
+                neardup.dedupe(texts, **wrong)
+
     def test_report(self):
         for name, table in tables().items():
             made = neardup.dedupe(table, 0.8, text="body", id="id", report=True, against=[WORDS[9]])

@@ -20,12 +20,13 @@ from ._joining import NO_KEEPER, Clusters, Pair, Pairs, clusters, pairs
 from ._keeping import blocks_of, keepers
 from ._library import FUNCTION as _FUNCTION
 from ._library import NeardupError
+from ._passages import Passage
 from ._refusal import Refusal, refusal
 from ._signing import Lexicon, minhash, shingles, simhash
 from ._tables import dedupe
 from ._values import Comparison, Values, compare, edit_distance, from_text, mask_changing, similarity, to_text
 
-__all__ = ["NO_KEEPER", "Clusters", "Comparison", "Lexicon", "NeardupError", "Pair", "Pairs", "Refusal", "Values", "blocks_of", "clusters",
+__all__ = ["NO_KEEPER", "Clusters", "Comparison", "Lexicon", "NeardupError", "Pair", "Pairs", "Passage", "Refusal", "Values", "blocks_of", "clusters",
            "compare", "copy_binary", "dedupe", "edit_distance", "from_text", "keepers", "mask_changing", "minhash", "pairs", "read_binary",
            "refusal", "shingles", "simhash", "similarity", "to_text"]
 

@@ -73,6 +73,9 @@ def _parser() -> _Parser:
     add("--contained", type=float, metavar="SHARE", help="a row goes if at least this share of its shingles is in the one that stays")
     add("-a", "--against", metavar="FILE", help="drops what is similar to a row of this Parquet file")
     add("--report", metavar="FILE", help="a file for id, keeper, similarity, duplicate or against, and texts or signatures, which decided, of each row that is dropped")
+    add("--unit", choices=("record", "passage"), default="record", help="passage: runs of words that stood before go, or with --against those that stand there")
+    add("--min-run", type=int, default=50, metavar="NUMBER", help="with --unit passage: runs of fewer words stay (50)")
+    add("--min-left", type=int, default=1, metavar="NUMBER", help="with --unit passage: a row that lost words goes if it keeps fewer, at most --min-run (1)")
     add("--skip-errors", action="store_true", help="leaves out files that cannot be read, or are damaged, and says which; each is read once more before")
     add("-j", "--jobs", type=_jobs, default=min(os.cpu_count() or 1, JOBS_MOST), help="threads (processors)")
     add("-m", "--memory", type=_memory, default=0, help="memory to compare in, such as 800M or 4G (half of the machine's)")
@@ -81,6 +84,8 @@ def _parser() -> _Parser:
 
 def _dedupe(given: argparse.Namespace) -> None:
     from ._parquet import dedupe_files
+    from ._passages import check_arguments
+    check_arguments(given.min_run, given.min_left)
     lexicon = None
     if given.lexicon:
         with open(given.lexicon, "rb") as file:
@@ -102,6 +107,7 @@ def _dedupe(given: argparse.Namespace) -> None:
                  report=given.report, skip_errors=given.skip_errors,
                  told=lambda count: print(f"neardup: shingles that many texts have, and are left out: {count}", file=sys.stderr),
                  keeping=keeping, making=making,
+                 passages={"min_run": given.min_run, "min_left": given.min_left} if given.unit == "passage" else None,
                  done=lambda stay, rows: sys.stderr.isatty() and print(f"{stay:,} of {rows:,} rows stay", file=sys.stderr))
 
 

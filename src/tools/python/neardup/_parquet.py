@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 from . import _arrow, _footer
 from ._joining import NO_KEEPER, Clusters, Kept, keep
+from ._passages import Cut, cuts_of
 from ._signing import Lexicon
-from ._tables import make_values, pyarrow_take
+from ._tables import make_values, pyarrow_edit, pyarrow_take
 from ._values import Values, compare
 
 pyarrow: Any = import_module("pyarrow")
@@ -241,22 +242,19 @@ class _Carried:
         ordered = [name for name, leaf in zip(self._names, _footer.leaves_of(self.footer)) if leaf.is_ordered()]
         return parquet.ParquetWriter(out, self.file.schema_arrow, compression=codecs or "snappy", write_statistics=ordered or False)
 
-    def _rows(self, stays: memoryview) -> Iterator[Any]:
-        place = 0
+    def _rows(self, choose: Callable[[Any], Any]) -> Iterator[Any]:
         with _reading(self._path):
             for batch in _batches(self.file):
-                some = [i for i, stay in enumerate(stays[place:place + len(batch)]) if stay]
-                place += len(batch)
-                yield pyarrow_take(pyarrow.Table.from_batches([batch]), some)
+                yield choose(pyarrow.Table.from_batches([batch]))
 
-    def write(self, stays: memoryview, out: Any) -> None:
-        """Writes the rows that stay, in row groups of as many rows as the largest, or fewer if they take much memory."""
+    def write(self, choose: Callable[[Any], Any], out: Any) -> None:
+        """Writes what is chosen of the rows, in row groups of as many rows as the largest, or fewer if they take much memory."""
         groups = range(self.file.metadata.num_row_groups)
         most = max((self.file.metadata.row_group(i).num_rows for i in groups), default=1)
         sink = _Sink(out)
         with self._writer(sink) as writer:
             waiting = self.file.schema_arrow.empty_table()
-            for rows in self._rows(stays):
+            for rows in self._rows(choose):
                 waiting = pyarrow.concat_tables([waiting, rows])
                 while len(waiting) >= most or waiting.nbytes >= _WAITING:
                     writer.write_table(waiting.slice(0, most), most)
@@ -380,11 +378,63 @@ def _common(share: float, source: str | None, field: str, scheme: str | None, si
     return Lexicon.common(texts(), share, sources, scheme)
 
 
+def _chosen(stay: Sequence[int], count: int) -> Callable[[Any], Any]:
+    """Returns what returns those rows of the next table that stay."""
+    stays, place = bytearray(count), 0
+    for number in stay:
+        stays[number] = 1
+
+    def choose(rows: Any) -> Any:
+        nonlocal place
+        place += len(rows)
+        return pyarrow_take(rows, [i for i, stay in enumerate(memoryview(stays)[place - len(rows):place]) if stay])
+    return choose
+
+
+class _Cutting:
+    """Cuts passages out of tables, one behind the other, and reports them."""
+
+    def __init__(self, cuts: Iterator[Cut], field: str, min_left: int, lines: Any, ids: tuple[Sequence[Any], Sequence[Any]]) -> None:
+        self._cuts, self._field, self._least, self._lines, self._ids = cuts, field, min_left, lines, ids
+        self._next, self._place, self.stay = next(cuts, None), 0, 0
+
+    def _tell(self, cut: Cut) -> None:
+        special = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
+        own, firsts = self._ids
+        for passage in cut.passages:
+            names = (str(ids[i]).translate(special) for ids, i in ((own, passage.record), (firsts, passage.first)))
+            self._lines.write("{0}\t{2}\t{3}\t{1}\t{4}\t{5}\n".format(*names, passage.start + 1, passage.end, passage.first_start + 1, passage.first_end))
+        if cut.left < self._least:
+            self._lines.write("\t".join([str(own[cut.record]).translate(special), *["\\N"] * 5]) + "\n")
+
+    def __call__(self, rows: Any) -> Any:
+        texts, gone, begin = {}, set(), self._place
+        self._place += len(rows)
+        while self._next and self._next.record < self._place:
+            cut, self._next = self._next, next(self._cuts, None)
+            if self._lines:
+                self._tell(cut)
+            if cut.left < self._least:
+                gone.add(cut.record - begin)
+            else:
+                item = rows.column(self._field)[cut.record - begin].as_py()
+                texts[cut.record - begin] = cut.of(item if isinstance(item, str) else item.decode(errors="replace"))
+        self.stay += len(rows) - len(gone)
+        rows = pyarrow_edit(rows, self._field, texts) if texts else rows
+        return pyarrow_take(rows, [i for i in range(len(rows)) if i not in gone]) if gone else rows
+
+
+def _write_files(paths: Sequence[pathlib.Path], carried: Sequence[_Carried], choose: Callable[[Any], Any], aside: Callable[[str | pathlib.Path], pathlib.Path]) -> None:
+    for path, some in zip(paths, carried):
+        with open(aside(path), "wb") as out:
+            some.write(choose, out)
+
+
 def dedupe_files(inputs: Sequence[str], output: str, *, field: str, id: str | None, source: str | None, common: float | None,
                  against: str | None, report: str | None, skip_errors: bool, keeping: dict[str, Any], making: dict[str, Any],
-                 done: Callable[[int, int], Any], told: Callable[[int], Any]) -> None:
+                 passages: dict[str, int] | None, done: Callable[[int, int], Any], told: Callable[[int], Any]) -> None:
     """Writes what stays of Parquet files, with skip_errors of those that can be read: a file, or one for each in a folder.
-    `keeping` is of keep(), `making` of make_values(); done is told how many rows stay, of how many; told how many shingles
+    `keeping` is of keep(), `making` of make_values(); with `passages` these go instead of rows; done is told how many rows stay, of how many; told how many shingles
     are left out, as of dedupe()."""
     known = _distinct(_whole(inputs, field, id) if skip_errors else inputs, against)
     several = len(known) > 1 or skip_errors and len(inputs) > 1
@@ -396,6 +446,17 @@ def dedupe_files(inputs: Sequence[str], output: str, *, field: str, id: str | No
         other.check(field, id if report else None)
     paths = _outputs(inputs, output, several)
     _check_written(inputs, against, paths, report)
+    if passages:
+        if any(field not in file.schema_arrow.names for file in side.files):
+            raise InputError(f"passages go from a column of texts, and {field!r} is within one: make it a column first")
+        ids = side.ids(id) if report else ()
+        firsts = ids if other is None or not report else other.ids(id)
+        _, cuts = cuts_of(_arrow.Chunks(side.column(field)), None if other is None else _arrow.Chunks(other.column(field)), passages["min_run"], keeping["jobs"], keeping["memory"])
+        with _aside() as aside, open(aside(report), "w", encoding="utf-8") if report else contextlib.nullcontext() as lines:
+            cutting = _Cutting(cuts, field, passages["min_left"], lines, (ids, firsts))
+            _write_files(paths, carried, cutting, aside)
+        done(cutting.stay, sum(some.file.metadata.num_rows for some in carried))
+        return
     if common is not None:
         lexicon = _common(common, source, field, making["scheme"], side, other)
         told(count := str(lexicon).count(":"))
@@ -408,16 +469,11 @@ def dedupe_files(inputs: Sequence[str], output: str, *, field: str, id: str | No
 
         values, others = values_of(side), None if other is None else values_of(other)
         kept = keep(values, against=others, **keeping)
-    stays, place = bytearray(len(kept.clusters.keeper)), 0
-    for number in kept.stay:
-        stays[number] = 1
+    rows = len(kept.clusters.keeper)
     with _aside() as aside:
         if report:
             with open(aside(report), "w", encoding="utf-8") as lines:
                 theirs = None if other is None or others is None else _Named(others, other.ids(id))
                 _report(lines, kept, "texts" if making["shingles"] else making["decide"], _Named(values, side.ids(id)), theirs)
-        for path, some in zip(paths, carried):
-            with open(aside(path), "wb") as out:
-                some.write(memoryview(stays)[place:place + some.file.metadata.num_rows], out)
-            place += some.file.metadata.num_rows
-    done(len(kept.stay), place)
+        _write_files(paths, carried, _chosen(kept.stay, rows), aside)
+    done(len(kept.stay), rows)

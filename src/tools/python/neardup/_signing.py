@@ -163,7 +163,7 @@ def _column_of(items: list[Any]) -> Column:
     return column
 
 
-def _columns_of(texts: Any) -> Iterator[Column]:
+def columns_of(texts: Any) -> Iterator[Column]:
     """Yields columns of at most _CHUNK texts; none is read before it is needed."""
     if _arrow.has_interface(texts):
         for chunk in _arrow.chunks_of(texts):
@@ -218,14 +218,14 @@ class _Signer:
         if isinstance(texts, (str, bytes)):
             text = utf8(texts)
             return self.sign(text) if len(text) < LONG else alone(lambda: self.sign(text))
-        columns, jobs = _columns_of(texts), threads(jobs)
+        columns, jobs = columns_of(texts), threads(jobs)
         few = jobs <= 1 and not _arrow.has_interface(texts)
         made = map(self._sign_few, columns) if few else in_threads(self.sign_column, columns, jobs)
         return Values.joined(self.kind, self.size, made, progress)
 
     def make_decided(self, texts: Any, by: "_Signer", jobs: int, progress: Progress = None) -> Values:
         """Makes the minhash of texts whose shingles decide which are similar."""
-        columns = list(_columns_of(texts))
+        columns = list(columns_of(texts))
         places = list(itertools.accumulate((column.count for column in columns), initial=0))
         digests = (c_uint64 * places[-1])()
         call("signer_remember", self, min(_REMEMBERED * places[-1], _REMEMBERED_MOST))

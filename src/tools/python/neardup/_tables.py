@@ -1,5 +1,6 @@
 """Tables of the packages that people have, without which this one works."""
 
+import bisect
 import contextlib
 import itertools
 import uuid
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple, NoReturn
 from . import _arrow
 from ._joining import NO_KEEPER, Kept, keep
 from ._library import DEFAULT
+from ._passages import check_arguments, cuts_of
 from ._signing import Lexicon, Progress, minhash, minhash_decided
 from ._signing import shingles as make_shingles
 from ._values import Values, compare, first_of, names_of
@@ -19,7 +21,7 @@ from ._values import Values, compare, first_of, names_of
 class _Table(NamedTuple):
     """What is done with a table of some package: its names, and the types of its columns; a column as minhash() takes it,
     and some items of it, where a place may be None, for null; the table of some rows, and with more columns, which are
-    lists, columns of Arrow, or items of a column of the package."""
+    lists, columns of Arrow, or items of a column of the package; and with other texts in a column, at some places."""
 
     names: Callable[[Any], list[Any]]
     types: Callable[[Any], Sequence[Any]]
@@ -27,6 +29,7 @@ class _Table(NamedTuple):
     pick: Callable[[Any, Any, Sequence[int | None]], Any]
     take: Callable[[Any, list[int]], Any]
     extend: Callable[[Any, dict[str, Any]], Any]
+    edit: Callable[[Any, Any, dict[int, str]], Any]
 
 
 def _names(table: Any) -> list[Any]:
@@ -92,12 +95,34 @@ def _pyarrow_extend(table: Any, columns: dict[str, Any]) -> Any:
     return table
 
 
+def pyarrow_edit(table: Any, name: str, texts: dict[int, str]) -> Any:
+    pyarrow, place, chunks = import_module("pyarrow"), 0, []
+    field = table.schema.field(name)
+    kind = field.type
+    for chunk in getattr(table.column(name), "chunks", [table.column(name)]):
+        mine = {i - place: texts[i] for i in range(place, place + len(chunk)) if i in texts}
+        place += len(chunk)
+        if mine:
+            items = [mine.get(i, item) for i, item in enumerate(chunk.to_pylist())]
+            plain = kind.value_type if pyarrow.types.is_dictionary(kind) else kind
+            chunk = pyarrow.array([item.encode() if isinstance(item, str) and "binary" in str(plain) else item for item in items], plain).cast(kind)
+        chunks.append(chunk)
+    column = pyarrow.chunked_array(chunks, kind)
+    return table.set_column(table.schema.get_field_index(name), field, column.combine_chunks() if type(table).__name__ == "RecordBatch" else column)
+
+
 def _arrow_of(items: Any) -> Any:
     """Returns items as a column of pyarrow."""
     pyarrow = import_module("pyarrow")
     if isinstance(items, (pyarrow.Array, pyarrow.ChunkedArray)):
         return items
     return pyarrow.chunked_array(items) if hasattr(items, "__arrow_c_stream__") else pyarrow.array(items, from_pandas=not isinstance(items, list))
+
+
+def _polars_edit(table: Any, name: str, texts: dict[int, str]) -> Any:
+    polars = import_module("polars")
+    items = [texts.get(i, item) for i, item in enumerate(table[name].to_list())]
+    return table.with_columns(polars.Series(name, items, dtype=table[name].dtype))
 
 
 def _polars_extend(table: Any, columns: dict[str, Any]) -> Any:
@@ -114,6 +139,13 @@ def _pandas_pick(table: Any, name: Any, places: Sequence[int | None]) -> Any:
         items[nulls] = pandas.NA
         return items
     return column.array.take([-1 if place is None else place for place in places], allow_fill=True)
+
+
+def _pandas_edit(table: Any, name: Any, texts: dict[int, str]) -> Any:
+    pandas, column = import_module("pandas"), table[name]
+    items = [texts.get(i, item) for i, item in enumerate(column)]
+    made = pandas.Series(items, column.index, getattr(column.dtype, "categories", column).dtype, name=name)
+    return table.assign(**{name: made.astype("category") if hasattr(column.dtype, "categories") else made})
 
 
 def _pandas_extend(table: Any, columns: dict[str, Any]) -> Any:
@@ -155,20 +187,29 @@ def _dataset_extend(table: Any, columns: dict[str, Any]) -> Any:
     return table
 
 
+def _dataset_edit(table: Any, name: str, texts: dict[int, str]) -> Any:
+    datasets = import_module("datasets")
+    return datasets.Dataset(pyarrow_edit(table.with_format("arrow")[:], name, texts), info=datasets.DatasetInfo(features=table.features))
+
+
+def _rows_edit(rows: Any, name: str, texts: dict[int, str]) -> Any:
+    return [{**row, name: texts[i]} if i in texts else row for i, row in enumerate(rows)]
+
+
 def _rows_extend(rows: Any, columns: dict[str, Any]) -> Any:
     lists = [items.to_pylist() if hasattr(items, "to_pylist") else items for items in columns.values()]
     return [{**row, **dict(zip(columns, items))} for row, items in zip(rows, zip(*lists))]
 
 
-_PYARROW = _Table(_names, lambda t: t.schema.types, lambda t, n: t.column(n), _pyarrow_pick, pyarrow_take, _pyarrow_extend)
+_PYARROW = _Table(_names, lambda t: t.schema.types, lambda t, n: t.column(n), _pyarrow_pick, pyarrow_take, _pyarrow_extend, pyarrow_edit)
 _PACKAGES = {
     "pyarrow": _PYARROW,
-    "polars": _Table(_names, lambda t: t.dtypes, lambda t, n: t[n], lambda t, n, i: t[n].gather(i), lambda t, i: t[i], _polars_extend),
-    "pandas": _Table(_names, lambda t: list(t.dtypes), lambda t, n: t[n], _pandas_pick, lambda t, i: t.iloc[i], _pandas_extend),
-    "datasets": _Table(_names, lambda t: list(t.features.values()), _dataset_column, _dataset_pick, lambda t, i: t.select(i), _dataset_extend),
+    "polars": _Table(_names, lambda t: t.dtypes, lambda t, n: t[n], lambda t, n, i: t[n].gather(i), lambda t, i: t[i], _polars_extend, _polars_edit),
+    "pandas": _Table(_names, lambda t: list(t.dtypes), lambda t, n: t[n], _pandas_pick, lambda t, i: t.iloc[i], _pandas_extend, _pandas_edit),
+    "datasets": _Table(_names, lambda t: list(t.features.values()), _dataset_column, _dataset_pick, lambda t, i: t.select(i), _dataset_extend, _dataset_edit),
 }
 _ROWS = _Table(lambda t: list(dict.fromkeys(name for row in t for name in row)), lambda t: [], lambda t, n: [row.get(n) for row in t],
-               lambda t, n, i: [None if place is None else t[place].get(n) for place in i], lambda t, i: [t[number] for number in i], _rows_extend)
+               lambda t, n, i: [None if place is None else t[place].get(n) for place in i], lambda t, i: [t[number] for number in i], _rows_extend, _rows_edit)
 
 
 # ---- DuckDB ----------------------------------------------------------------
@@ -246,8 +287,15 @@ def _duckdb_extend(table: _Relation, columns: dict[str, Any]) -> _Relation:
                      number=_places(range(count)), **numbers)
 
 
+def _duckdb_edit(table: _Relation, name: str, texts: dict[int, str]) -> _Relation:
+    column = _quoted(name)
+    rows = (f"SELECT t.* REPLACE (CASE WHEN n.number IS NULL THEN t.{column} ELSE n.text END AS {column}) "
+            f"FROM {table.name} AS t LEFT JOIN neardup_numbers AS n ON t.rowid = n.number ORDER BY t.rowid")
+    return _Relation(table, rows, number=_places(list(texts)), text=import_module("pyarrow").array(texts.values(), "string"))
+
+
 _DUCKDB = _Table(lambda t: t.columns, lambda t: t.types, lambda t, n: t.query(f"SELECT {_quoted(n)} FROM {t.name} ORDER BY rowid").to_arrow_table().column(0),
-                 lambda t, n, i: _Picked(t, _quoted(n), i), _duckdb_take, _duckdb_extend)
+                 lambda t, n, i: _Picked(t, _quoted(n), i), _duckdb_take, _duckdb_extend, _duckdb_edit)
 
 
 def _by_pyarrow(table: Any, package: str) -> Any:
@@ -432,11 +480,33 @@ def _common(share: float, source: Any, text: Any, scheme: str | None, *sides: tu
     return lexicon if ":" in str(lexicon) else None
 
 
+def _without_passages(opened: _Opened | None, records: Any, text: Any, sides: tuple[Any, Any], min_run: int, min_left: int, mark: bool, jobs: int, memory: int) -> Any:
+    """Returns the records without words that stood before, or with `mark` these words."""
+    if opened is None and not isinstance(records, (list, tuple)):
+        _refuse(records, "passages are removed from tables with text=, and from lists of texts")
+    check_arguments(min_run, min_left)
+    count, found = cuts_of(*sides, min_run, jobs, memory)
+    cuts = list(found)
+    if mark:
+        return [passage for cut in cuts for passage in cut.passages]
+    gone = [cut.record for cut in cuts if cut.left < min_left]
+    cuts = [cut for cut in cuts if cut.left >= min_left]
+    some = [records[cut.record] for cut in cuts] if opened is None else opened.how.pick(opened.table, text, [cut.record for cut in cuts])
+    items = some if isinstance(some, list) else _arrow_of(getattr(some, "items", some)).to_pylist()
+    texts = {cut.record - bisect.bisect(gone, cut.record): cut.of(item.decode(errors="replace") if isinstance(item, bytes) else item)
+             for cut, item in zip(cuts, items)}
+    stay = sorted({*range(count)}.difference(gone))
+    if opened is None:
+        return type(records)(texts.get(i, records[number]) for i, number in enumerate(stay))
+    return _checked(opened, opened.how.edit(opened.how.take(opened.table, stay), text, texts))
+
+
 def dedupe(records: Any, threshold: float = DEFAULT.threshold, *, text: Any = None, id: Any = None,
            report: bool = False, against: Any = None, k: int = DEFAULT.k, b: int = DEFAULT.b, scheme: str | None = None,
            lexicon: Lexicon | None = None, common: float | None = None, source: Any = None, shingles: bool = False,
-           multiset: bool = False, containment: bool = False, nearest: bool = False, decide: str | None = None, contained: float | None = None, jobs: int = 1, memory: int = 0,
-           progress: Progress = None) -> Any:
+           multiset: bool = False, containment: bool = False, nearest: bool = False, decide: str | None = None,
+           contained: float | None = None, unit: str = "record", min_run: int = 50, min_left: int = 1, mark: bool = False,
+           jobs: int = 1, memory: int = 0, progress: Progress = None) -> Any:
     """Returns what stays of records when near-duplicates go: the first of each cluster, and those without a text.
 
     records is a table, whose column `text` has the texts: of pyarrow, Polars, pandas, DuckDB, daft or Hugging Face's
@@ -454,7 +524,13 @@ def dedupe(records: Any, threshold: float = DEFAULT.threshold, *, text: Any = No
     minhash() signs texts, with k, b, scheme and lexicon; with shingles=True, multiset or containment shingles()
     does.  Of those whose minhashes may reach the threshold, the shingles of the texts decide; with decide="signatures", or
     where one side has only values, the estimate does.  With `contained`, a share, a record goes if at least this share of its shingles is in the one
-    that stays; the threshold says which are looked at.  The other arguments are those of clusters() and minhash()."""
+    that stays; the threshold says which are looked at.  The other arguments are those of clusters() and minhash().
+
+    With unit="passage", runs of at least min_run words that stood before go from the texts of a table or a list, or with `against` only
+    those that stand there; so do records that keep fewer than min_left words.  mark=True returns the passages, and removes nothing.
+    Of the other arguments, text, jobs and memory count."""
+    if unit not in ("record", "passage"):
+        raise ValueError(f'unit is "record" or "passage", not {unit!r}')
     if decide not in (None, "texts", "signatures"):
         raise ValueError(f'decide is "texts" or "signatures", not {decide!r}')
 
@@ -470,6 +546,11 @@ def dedupe(records: Any, threshold: float = DEFAULT.threshold, *, text: Any = No
         _refuse(records, "text=, id= and report= are of tables, which have columns")
     if opened is not None and report and (taken := _REPORT & {*opened.how.names(opened.table)}):
         raise ValueError(f"the table has a column {min(taken)!r} already")
+    if unit == "passage":
+        other = None if against is None else _open(against, text)
+        sides = (records if opened is None else opened.how.column(opened.table, text),
+                 against if other is None else other.how.column(other.table, text))
+        return _without_passages(opened, records, text, sides, min_run, min_left, mark, jobs, memory)
     numbers = opened is None and _are_values(records)
     other = None if against is None else _open(against, text)
     only_values = numbers or against is not None and other is None and _are_values(against)
