@@ -125,15 +125,16 @@ typedef struct AnchorTable
 	size_t used;
 } AnchorTable;
 
-/* The words around the anchor of the last windows. */
-typedef struct Around
+/* Windows in a row that have one anchor, and where they begin. */
+typedef struct AnchoredWindows
 {
-	uint64_t anchor;
-	bool sought;   /* windows here may be repeated */
-	uint64_t from; /* words that are equal to those where the hash came first */
-	uint64_t to;
-	uint64_t distance; /* words from there to here */
-} Around;
+	Anchor anchor;
+	uint32_t before; /* words of the first window that are before the anchor */
+	uint32_t count;
+} AnchoredWindows;
+
+/* Anchors that are counted, or looked at, together, which saves most of the waiting for memory. */
+#define ANCHORS_STEP 256
 
 /* Windows in a row that are equal to earlier ones. */
 typedef struct EqualRun
@@ -156,8 +157,9 @@ typedef struct RepeatFinder
 	AnchorTable table;
 	Anchor *ring; /* anchors of the last windows, each with a greater hash than the one before */
 	uint32_t ring_mask;
-	bool finds; /* anchors have been counted */
-	Around around;
+	AnchoredWindows anchored[ANCHORS_STEP];
+	uint64_t anchors;       /* all anchors, those in the file included */
+	HostFile *anchors_file; /* all but those in memory */
 	WordReader scanned;
 	WordReader own;
 	WordReader other;
@@ -191,18 +193,41 @@ slot_of(uint64_t hash, size_t slots)
 	return (size_t) ((mix64(hash) >> 32) * slots >> 32);
 }
 
-/* Counts a hash. */
+/* Counts the anchors in memory, and writes them to the file. */
 static void
-count_anchor(RepeatFinder *f, uint64_t hash)
+flush_anchors(RepeatFinder *f)
 {
-	size_t slot = slot_of(hash, f->seen_slots);
-	unsigned shift = slot % 4 * 2;
-	unsigned count = f->seen[slot / 4] >> shift & 3;
+	size_t count = (f->anchors + ANCHORS_STEP - 1) % ANCHORS_STEP + 1;
+	size_t slot[ANCHORS_STEP];
 
-	if (count == 2)
+	if (f->anchors == 0)
 		return;
-	f->seen[slot / 4] += 1 << shift;
-	f->twice += count == 1;
+	for (size_t i = 0; i < count; i++)
+	{
+		slot[i] = slot_of(f->anchored[i].anchor.hash, f->seen_slots);
+		__builtin_prefetch(f->seen + slot[i] / 4, 1);
+	}
+	for (size_t i = 0; i < count; i++)
+	{
+		unsigned shift = slot[i] % 4 * 2;
+		unsigned seen = f->seen[slot[i] / 4] >> shift & 3;
+
+		f->seen[slot[i] / 4] += (seen < 2) << shift;
+		f->twice += seen == 1;
+	}
+	host_file_write(f->anchors_file, (f->anchors - count) * sizeof(AnchoredWindows), f->anchored,
+					count * sizeof(AnchoredWindows));
+}
+
+/* Adds the windows of an anchor. */
+static inline void
+put_anchored(RepeatFinder *f, const AnchoredWindows *windows)
+{
+	if (windows->count == 0)
+		return;
+	f->anchored[f->anchors++ % ANCHORS_STEP] = *windows;
+	if (f->anchors % ANCHORS_STEP == 0)
+		flush_anchors(f);
 }
 
 /* Returns whether a hash may have come twice. */
@@ -225,8 +250,16 @@ anchor_slot(const AnchorTable *table, uint64_t hash)
 	return table->slot + at;
 }
 
+/* Words that are equal to those around the place where the hash of their anchor came first. */
+typedef struct Around
+{
+	uint64_t from;
+	uint64_t to;
+	uint64_t distance; /* words from there to here */
+} Around;
+
 /* Compares the words around an anchor with those where its hash came first. */
-static void
+static Around
 compare_around(RepeatFinder *f, uint64_t place, uint64_t first)
 {
 	uint64_t length = f->repeats->length;
@@ -243,37 +276,7 @@ compare_around(RepeatFinder *f, uint64_t place, uint64_t first)
 	while (before < left && x[-1 - (ptrdiff_t) before] == y[-1 - (ptrdiff_t) before] &&
 		   x[-1 - (ptrdiff_t) before] != 0)
 		before++;
-	f->around.from = place - before;
-	f->around.to = behind >= f->anchor_run ? place + behind : 0;
-	f->around.distance = place - first;
-}
-
-/* Looks at the next anchor. */
-static void
-look_around(RepeatFinder *f, Anchor anchor)
-{
-	Anchor *first;
-
-	f->around = (Around){.anchor = anchor.place};
-	if (!f->finds)
-	{
-		count_anchor(f, anchor.hash);
-		return;
-	}
-	if (!came_twice(f, anchor.hash))
-		return;
-	first = anchor_slot(&f->table, anchor.hash);
-	f->around.sought = true;
-	if (first->hash != 0)
-		compare_around(f, anchor.place, first->place);
-	else if (f->table.used < f->table.slots / 4 * 3)
-	{
-		f->around.sought = false;
-		if (f->repeats->has_others && anchor.place >= f->repeats->others)
-			return;
-		*first = (Anchor){anchor.hash + 1, anchor.place};
-		f->table.used++;
-	}
+	return (Around){place - before, place + behind, place - first};
 }
 
 /* ---- Windows ------------------------------------------------------------ */
@@ -339,23 +342,53 @@ seek_window(RepeatFinder *f, uint64_t window)
 	edges_add(&f->windows, (LongEdge){hash_window(f, window) % f->hashes, window, 0});
 }
 
-/* Takes the next window, and its anchor. */
-static inline void
-take_window(RepeatFinder *f, uint64_t window, Anchor anchor)
+/* Looks at the windows of an anchor. */
+static void
+take_anchored(RepeatFinder *f, const AnchoredWindows *windows)
 {
-	const Around *around = &f->around;
+	uint64_t window = windows->anchor.place - windows->before;
+	Around around = {0};
+	Anchor *first;
 
-	if (anchor.place != around->anchor)
-		look_around(f, anchor);
-	if (!around->sought)
+	if (!came_twice(f, windows->anchor.hash))
 		return;
-	if (window >= around->from && window + f->run <= around->to)
-		add_equal(f, window, window - around->distance);
-	else
-		seek_window(f, window);
+	first = anchor_slot(&f->table, windows->anchor.hash);
+	if (first->hash == 0 && f->table.used < f->table.slots / 4 * 3)
+	{
+		if (f->repeats->has_others && window >= f->repeats->others)
+			return;
+		*first = (Anchor){windows->anchor.hash + 1, windows->anchor.place};
+		f->table.used++;
+		return;
+	}
+	if (first->hash != 0)
+		around = compare_around(f, windows->anchor.place, first->place);
+	for (uint32_t i = 0; i < windows->count; i++, window++)
+		if (window >= around.from && window + f->run <= around.to)
+			add_equal(f, window, window - around.distance);
+		else
+			seek_window(f, window);
 }
 
-/* Reads all words, and counts the anchors of all windows, or finds windows. */
+/* Looks at all windows. */
+static void
+take_anchors(RepeatFinder *f)
+{
+	for (uint64_t done = 0, some; done < f->anchors; done += some)
+	{
+		some = Min(f->anchors - done, ANCHORS_STEP);
+		host_check_interrupts();
+		host_file_read(f->anchors_file, done * sizeof(AnchoredWindows), f->anchored,
+					   some * sizeof(AnchoredWindows));
+		for (uint64_t i = 0; i < some; i++)
+			__builtin_prefetch(f->seen + slot_of(f->anchored[i].anchor.hash, f->seen_slots) / 4);
+		for (uint64_t i = 0; i < some; i++)
+			take_anchored(f, f->anchored + i);
+	}
+	flush_run(f);
+}
+
+/* Reads all words, and finds the anchors of all windows. */
 static void
 scan_words(RepeatFinder *f)
 {
@@ -365,8 +398,8 @@ scan_words(RepeatFinder *f)
 	uint64_t text = 0; /* words of the text so far */
 	uint32_t head = 0;
 	uint32_t tail = 0;
+	AnchoredWindows last = {.count = 0};
 
-	f->around = (Around){.anchor = UINT64_MAX};
 	for (uint64_t at = 0; at < f->repeats->length; at++, word++)
 	{
 		Anchor anchor = {.place = at + 1 - f->anchor_run};
@@ -397,9 +430,18 @@ scan_words(RepeatFinder *f)
 			continue;
 		while (f->ring[head & f->ring_mask].place + f->run < at + 1)
 			head++;
-		take_window(f, at + 1 - f->run, f->ring[head & f->ring_mask]);
+		anchor = f->ring[head & f->ring_mask];
+		if (last.count > 0 && anchor.place == last.anchor.place)
+		{
+			last.count++;
+			continue;
+		}
+		put_anchored(f, &last);
+		last = (AnchoredWindows){anchor, (uint32_t) (anchor.place + f->run - at - 1), 1};
 	}
-	flush_run(f);
+	put_anchored(f, &last);
+	if (f->anchors % ANCHORS_STEP != 0)
+		flush_anchors(f);
 }
 
 /* An EdgeSink: pairs a window with the first one of its hash. */
@@ -575,14 +617,13 @@ count_anchors(RepeatFinder *f)
 		4;
 	f->table.slot = host_alloc(f->table.slots * sizeof(Anchor));
 	memset(f->table.slot, 0, f->table.slots * sizeof(Anchor));
-	f->finds = true;
 }
 
 /* Finds all windows that are equal to earlier ones. */
 static void
 seek_equal_windows(RepeatFinder *f)
 {
-	scan_words(f);
+	take_anchors(f);
 	host_free(f->seen);
 	host_free(f->table.slot);
 	while (f->sought_windows > 0)
@@ -615,6 +656,7 @@ repeats_find(Repeats *repeats)
 					  .scanned = reader_begin(repeats, 4 * around),
 					  .own = reader_begin(repeats, around),
 					  .other = reader_begin(repeats, around),
+					  .anchors_file = host_file_create(),
 					  .spans = host_file_create()};
 
 	repeats->memory = Min(repeats->memory, Max(repeats->length / WORDS_OF_BYTE, MEMORY_LEAST));
@@ -632,6 +674,7 @@ repeats_find(Repeats *repeats)
 	take_repeated(&f);
 	write_parts(&f);
 	repeats->part_count = f.part_count;
+	host_file_close(f.anchors_file);
 	host_file_close(f.spans);
 	host_free(f.ring);
 	host_free(f.scanned.word);
