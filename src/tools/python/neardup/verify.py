@@ -577,15 +577,35 @@ def _without_passages(record: _Texts, gone: list[list[str]]) -> list[str]:
     return made
 
 
-def _check_passage(row: list[str], record: _Texts, first: _Texts, gone: list[list[str]], how: argparse.Namespace) -> None:
+class _Gone(NamedTuple):
+    """Where what goes from a record begins, ascending, and the greatest end up to there."""
+
+    starts: list[int]
+    ends: list[int]
+
+    @classmethod
+    def of(cls, rows: list[list[str]]) -> "_Gone":
+        places = sorted((int(row[1]), int(row[2])) for row in rows)
+        return cls([start for start, _ in places], list(itertools.accumulate((end for _, end in places), max)))
+
+    def meets(self, start: int, end: int) -> bool:
+        i = bisect.bisect_right(self.starts, end)
+        return i > 0 and self.ends[i - 1] >= start
+
+
+def _equal_words(some: list[str], others: list[str]) -> int:
+    return next((i for i, (x, y) in enumerate(zip(some, others)) if x != y), min(len(some), len(others)))
+
+
+def _check_passage(row: list[str], record: _Texts, first: _Texts, gone: _Gone | None, how: argparse.Namespace) -> None:
     """Checks that words stand at the first copy, in a run of enough words, and do not go from there."""
     (start, end), (there, its_end) = ([text.number(int(place)) for place in (int(a) - 1, b)] for text, (a, b) in ((record, row[1:3]), (first, row[4:6])))
     if not start < end or record.words[start:end] != first.words[there:its_end]:
         raise Wrong(f'characters {row[1]} to {row[2]} of "{row[0]}" are not those of "{row[3]}", {row[4]} to {row[5]}')
-    if any(int(other[1]) <= int(row[5]) and int(row[4]) <= int(other[2]) for other in gone):
+    if gone and gone.meets(int(row[4]), int(row[5])):
         raise Wrong(f'characters {row[4]} to {row[5]} of "{row[3]}", the first copy of "{row[0]}", are removed, too')
-    before = next((i for i, (x, y) in enumerate(zip(record.words[:start][::-1], first.words[:there][::-1])) if x != y), min(start, there))
-    behind = next((i for i, (x, y) in enumerate(zip(record.words[end:], first.words[its_end:])) if x != y), min(len(record.words) - end, len(first.words) - its_end))
+    before = _equal_words(record.words[max(start - how.min_run, 0):start][::-1], first.words[max(there - how.min_run, 0):there][::-1])
+    behind = _equal_words(record.words[end:end + how.min_run], first.words[its_end:its_end + how.min_run])
     if before + end - start + behind < how.min_run:
         raise Wrong(f'characters {row[1]} to {row[2]} of "{row[0]}" are in no run of {how.min_run} words that stands in "{row[3]}"')
 
@@ -600,6 +620,7 @@ def check_passages(how: argparse.Namespace) -> str:
             by_record.setdefault(row[0], []).append(row)
     if missing := removed - by_record.keys():
         raise Wrong(f'"{min(missing)}" goes, but none of its words')
+    gone = {} if how.against else {id: _Gone.of(rows) for id, rows in by_record.items()}
     wanted = {row[3] for rows in by_record.values() for row in rows}
     known: dict[str, _Texts] = {}
     for record in Side(how, how.skip_errors).records(how.against or _files_of(how)):
@@ -613,7 +634,7 @@ def check_passages(how: argparse.Namespace) -> str:
             return record.fields
         texts = _Texts(_texts_of(record.fields, how.field))
         for row in rows:
-            _check_passage(row, texts, known[row[3]], [] if how.against else by_record.get(row[3], []), how)
+            _check_passage(row, texts, known[row[3]], gone.get(row[3]), how)
         made = _without_passages(texts, rows)
         if record.id in removed and sum(len(words(text)) for text in made) >= how.min_left:
             raise Wrong(f'"{record.id}" should not have gone: it keeps {how.min_left} words or more')
