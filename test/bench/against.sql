@@ -7,6 +7,7 @@ CREATE FUNCTION words(first int, number int) RETURNS text[] LANGUAGE sql AS
 CREATE TABLE m AS
 SELECT i AS id, to_minhash(to_shingles(words(i / 3 * 100, 50) || words(-10 * i, 1 + i % 9))) AS sig FROM generate_series(1, 100000) i;
 CREATE TABLE form AS SELECT i AS id, to_minhash(to_shingles(words(1, 70) || words(-10 * i, 30))) AS sig FROM generate_series(1, 20000) i;
+CREATE TABLE family AS SELECT i AS id, to_minhash(s) AS sig, s FROM generate_series(1, 3000) i, to_shingles(words(1, 83) || words(-20 * i, 17)) s;
 CREATE TABLE h AS SELECT i AS id, hashint8extended(i / 3, 7) # (1::bigint << i % 60) AS hash FROM generate_series(1, 300000) i;
 CREATE TABLE sets AS SELECT i AS id, to_shingles(words(i / 3 * 100, 50) || words(-10 * i, 1 + i % 9)) AS sig FROM generate_series(1, 5000) i;
 CREATE TABLE long_texts AS SELECT array_to_string(words(i * 1000, 600), ' ') AS body FROM generate_series(1, 300) i;
@@ -78,6 +79,7 @@ INSERT INTO tasks (what, query) VALUES
 	('text format of 20,000 minhash, out and in', 'SELECT count(sig::text::minhash) FROM m WHERE id <= 20000'),
 	('neardup_pairs of 100,000 minhash at 0.8', $$SELECT count(*) FROM neardup_pairs('SELECT id, sig FROM m', 0.8)$$),
 	('neardup_pairs of 20,000 minhash of one form at 0.8', $$SELECT count(*) FROM neardup_pairs('SELECT id, sig FROM form', 0.8)$$),
+	('... of 3,000 minhash of one family just below 0.8, decided by shingles', $$SELECT count(*) FROM neardup_pairs('SELECT id, sig, s FROM family', 0.8)$$),
 	('neardup_clusters of 100,000 minhash at 0.8', $$SELECT count(*) FROM neardup_clusters('SELECT id, sig FROM m', 0.8)$$),
 	('neardup_pairs of 5,000 shingles at 0.7', $$SELECT count(*) FROM neardup_pairs('SELECT id, sig FROM sets', 0.7)$$);
 
