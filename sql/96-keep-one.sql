@@ -121,7 +121,7 @@ COMMENT ON PROCEDURE neardup_lock_references(pg_catalog.oid[], pg_catalog.oid[],
 	'a part of neardup_keep_one(): finds and locks the tables that refer to a table';
 
 CREATE PROCEDURE neardup_keep_one(relation pg_catalog.regclass, threshold pg_catalog.float8, mark pg_catalog.name DEFAULT NULL, order_by pg_catalog.text DEFAULT NULL,
-		within pg_catalog.name[] DEFAULT '{}', verdicts pg_catalog.regclass DEFAULT NULL, show pg_catalog.name DEFAULT NULL, listed int DEFAULT 20,
+		within pg_catalog.name[] DEFAULT '{}', unknown pg_catalog.name[] DEFAULT '{}', verdicts pg_catalog.regclass DEFAULT NULL, show pg_catalog.name DEFAULT NULL, listed int DEFAULT 20,
 		record pg_catalog.text DEFAULT NULL, move_references boolean DEFAULT NULL, apply boolean DEFAULT false, key pg_catalog.name[] DEFAULT NULL,
 		signature pg_catalog.name DEFAULT NULL, trust boolean DEFAULT false, INOUT changed bigint DEFAULT NULL)
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 AS $$
@@ -175,8 +175,8 @@ BEGIN
 		FROM unnest(found.columns) WITH ORDINALITY AS c (name, n) JOIN pg_attribute ON attrelid = relation AND attname = name;
 		EXECUTE format('INSERT INTO pg_temp.neardup_rest SELECT %s, %s, similarity, $2, place, $5
 			FROM (SELECT c.id, c.keeper, similarity, row_number() OVER () AS place
-				FROM %s.neardup_clusters($1, $2, NULL::%s, false, NULL::text, ''star''::text, false, NULL::float8, 1.0::float8, ''resemblance''::text, $3, $4) AS c) AS c
-			WHERE (ROW(c.id)::record) *<> (ROW(c.keeper)::record)', format(rows, '(c.id)'), format(rows, '(c.keeper)'), '@extschema@', found.type) USING found.query, threshold, found.verdicts, within, run;
+				FROM %s.neardup_clusters($1, $2, NULL::%s, false, NULL::text, ''star''::text, false, NULL::float8, 1.0::float8, ''resemblance''::text, $3, $4, $6) AS c) AS c
+			WHERE (ROW(c.id)::record) *<> (ROW(c.keeper)::record)', format(rows, '(c.id)'), format(rows, '(c.keeper)'), '@extschema@', found.type) USING found.query, threshold, found.verdicts, within, run, unknown;
 		ANALYZE pg_temp.neardup_rest;
 		SELECT count(*), count(DISTINCT r.kept) INTO changed, keepers FROM pg_temp.neardup_rest AS r;
 		EXECUTE format($list$
@@ -283,7 +283,7 @@ BEGIN
 	END;
 	RAISE NOTICE '% rows %', concat(CASE WHEN apply IS NOT TRUE THEN 'dry run: nothing was changed; with apply => true, ' END, changed), CASE WHEN mark IS NULL THEN 'deleted' ELSE 'marked' END;
 END $$;
-COMMENT ON PROCEDURE neardup_keep_one(pg_catalog.regclass, pg_catalog.float8, pg_catalog.name, pg_catalog.text, pg_catalog.name[], pg_catalog.regclass, pg_catalog.name, int, pg_catalog.text, boolean, boolean, pg_catalog.name[], pg_catalog.name, boolean, bigint) IS
+COMMENT ON PROCEDURE neardup_keep_one(pg_catalog.regclass, pg_catalog.float8, pg_catalog.name, pg_catalog.text, pg_catalog.name[], pg_catalog.name[], pg_catalog.regclass, pg_catalog.name, int, pg_catalog.text, boolean, boolean, pg_catalog.name[], pg_catalog.name, boolean, bigint) IS
 	'keeps one row of each cluster of near-duplicates, and deletes or marks the others; by default a dry run';
 
 CREATE PROCEDURE neardup_undo(relation pg_catalog.regclass, mark pg_catalog.name, record pg_catalog.text, apply boolean DEFAULT false,

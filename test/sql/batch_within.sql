@@ -65,6 +65,36 @@ SELECT count(*) AS differ FROM docs LEFT JOIN neardup_clusters('SELECT id, sig, 
 WHERE same_as <> coalesce(keeper, id);
 SELECT count(*) > 1000 AS members FROM docs WHERE same_as <> id;
 
+-- Columns in which a NULL is unknown, and equal to all.
+CREATE FUNCTION differences_unknown(signature text, unknown name[], OUT pairs bigint, OUT across bigint, OUT differ bigint) LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('CREATE TEMP TABLE got AS SELECT a, b, similarity FROM neardup_pairs(%L, 0.7, equal => ''all'', within => ''{tenant,lang}'', unknown => %L)',
+		'SELECT id, ' || signature || ', lang, tenant FROM docs WHERE id <= 500 ORDER BY id', unknown);
+	EXECUTE format('CREATE TEMP TABLE expected AS SELECT a.id::bigint AS a, b.id::bigint AS b, similarity(a.%1$s, b.%1$s) AS similarity FROM docs a JOIN docs b ON a.id < b.id AND b.id <= 500 AND similarity(a.%1$s, b.%1$s) >= 0.7 '
+		'WHERE %2$s AND %3$s', signature, CASE WHEN 'tenant' = ANY (unknown) THEN 'coalesce(a.tenant = b.tenant, true)' ELSE 'a.tenant = b.tenant' END, CASE WHEN 'lang' = ANY (unknown) THEN 'coalesce(a.lang = b.lang, true)' ELSE 'a.lang = b.lang' END);
+	SELECT count(*) INTO pairs FROM got;
+	SELECT count(*) INTO across FROM got JOIN docs x ON x.id = a JOIN docs y ON y.id = b WHERE (x.tenant IS NULL OR x.lang IS NULL) IS DISTINCT FROM (y.tenant IS NULL OR y.lang IS NULL);
+	SELECT count(*) INTO differ FROM ((TABLE expected EXCEPT ALL TABLE got) UNION ALL (TABLE got EXCEPT ALL TABLE expected)) d;
+	DROP TABLE got, expected;
+END $$;
+SELECT signature, unknown, pairs > 100 AS pairs, across > 10 AS across, differ
+FROM unnest('{sig,hash,s}'::text[]) signature, (VALUES ('{tenant}'::name[]), ('{lang,tenant}')) u (unknown), differences_unknown(signature, unknown);
+-- Stars are the groups of a guard.
+CREATE TABLE grouped (id int PRIMARY KEY, tenant numeric, lang text, sig minhash, same_as int);
+SELECT neardup_guard('grouped', 'sig', 0.7, 'group', 'tenant, lang', 'lang', group_column => 'same_as');
+INSERT INTO grouped (id, tenant, lang, sig) SELECT id, tenant, lang, sig FROM docs WHERE id <= 500 ORDER BY id;
+SELECT count(*) FILTER (WHERE same_as <> coalesce(keeper, id)) AS differ, count(*) FILTER (WHERE same_as <> id) > 100 AS members, count(*) FILTER (WHERE same_as <> id AND lang IS NULL) > 5 AS unknown
+FROM grouped LEFT JOIN neardup_clusters('SELECT id, sig, tenant, lang FROM grouped ORDER BY id', 0.7, nearest => true, within => '{tenant,lang}', unknown => '{lang}') c USING (id);
+-- Rows that are there are grouped so, too.
+SELECT neardup_guard('grouped', action => 'none');
+UPDATE grouped SET same_as = NULL;
+SELECT neardup_guard('grouped', 'sig', 0.7, 'group', 'tenant, lang', 'lang', group_column => 'same_as');
+SELECT count(*) FILTER (WHERE same_as <> coalesce(keeper, id)) AS differ
+FROM grouped LEFT JOIN neardup_clusters('SELECT id, sig, tenant, lang FROM grouped ORDER BY id', 0.7, nearest => true, within => '{tenant,lang}', unknown => '{lang}') c USING (id);
+DROP TABLE grouped;
+SELECT * FROM neardup_pairs('SELECT id, sig, tenant FROM docs', 0.7, within => '{tenant}', unknown => '{lang}');
+SELECT * FROM neardup_clusters('SELECT id, sig, tenant FROM docs', 0.7, within => '{tenant}', unknown => '{tenant}', method => 'components');
+
 -- Columns that do not fit.
 \set VERBOSITY default
 SELECT * FROM neardup_pairs('SELECT id, sig, tenant FROM docs', 0.7, within => '{tenant,lang}');

@@ -342,17 +342,18 @@ sub ask_batch
 	my $components = $clusters && !$two && $how !~ /contain/ && rand() < 0.4;
 	my $nearest = $clusters && !$components && rand() < 0.5;
 	my $all = !$clusters && rand() < 0.6;
-	my $within = rand() < 0.25;
+	my $within = rand() < 0.35;
+	my $unknown = $within && !$components && rand() < 0.5;
 	my $judged = !$two && !$within && rand() < 0.3 ? $judged_rows : undef;
 	my $split = $two ? int rand $count + 1 : undef;
 	my $arguments = join ', ', documents($how, $within, $two ? " WHERE id <= $split" : ''), $how eq 'contained' ? ('0.01', "contained => $threshold") : $threshold,
 		($two ? 'against => ' . documents($how, $within, " WHERE id > $split") : ()), ($how =~ /multiset/ ? 'multiset => true' : ()), ($how =~ /containment/ ? "measure => 'containment'" : ()),
 		($components ? "method => 'components'" : ()), ($nearest ? 'nearest => true' : ()), ($all ? "equal => 'all'" : ()),
-		($within ? "within => '{key}'" : ()), ($judged ? "verdicts => 'SELECT a, b, same FROM verdicts'" : ());
+		($within ? "within => '{key}'" : ()), ($unknown ? "unknown => '{key}'" : ()), ($judged ? "verdicts => 'SELECT a, b, same FROM verdicts'" : ());
 	my $sql = $clusters ? 'SELECT ' . ($two ? 'id, keeper, similarity' : '*') . " FROM neardup_clusters($arguments)" . ($two ? " WHERE id <= $split" : '') : "SELECT * FROM neardup_pairs($arguments)";
 	my $brute = Brute->new($threshold, $pairs);
 
-	$brute = $brute->within($d->{key}) if $within;
+	$brute = $brute->within($d->{key}, $unknown) if $within;
 	my @expected = !$clusters ? ($judged ? $brute->judged_pairs($judged, $all) : $all ? $brute->all_pairs($split) : $brute->pairs($split))
 		: $two ? $brute->held($nearest, $split) : $components ? $brute->components($judged) : $judged ? $brute->judged_stars($nearest, $judged) : $brute->stars($nearest);
 	sql('SET maintenance_work_mem = ' . pick("'1MB'", "'64MB'"), 'SET max_parallel_maintenance_workers = ' . pick(0, 0, 2));
@@ -364,14 +365,14 @@ sub keep_one
 {
 	my ($d, $pairs) = @_;
 	my $threshold = pick(grep { $_ > 0 } 0.7, map { $_->[2] } @$pairs);
-	my ($mark, $way) = (rand() < 0.5, pick('', '', 'within', 'verdicts'));
+	my ($mark, $way) = (rand() < 0.5, pick('', '', 'within', 'unknown', 'verdicts'));
 	my $brute = Brute->new($threshold, $pairs);
 
-	$brute = $brute->within($d->{key}) if $way eq 'within';
+	$brute = $brute->within($d->{key}, $way eq 'unknown') if $way =~ /within|unknown/;
 	my %keeper = map { $_ => $_ } 1 .. $d->{count};
 	%keeper = (%keeper, map { (split /\t/)[ 0, 1 ] } $way eq 'verdicts' ? $brute->judged_stars(0, $d->{judged}) : $brute->stars(0));
 	my $sql = "CALL neardup_keep_one('copy', $threshold, order_by => 'place', record => 'merged', apply => true" . ($mark ? ", mark => 'same_as'" : '')
-		. ($way eq 'within' ? ", within => '{key}'" : $way eq 'verdicts' ? ", verdicts => 'judged'" : '') . ')';
+		. ($way eq 'within' ? ", within => '{key}'" : $way eq 'unknown' ? ", within => '{key}', unknown => '{key}'" : $way eq 'verdicts' ? ", verdicts => 'judged'" : '') . ')';
 
 	# Ids in another order than the rows.
 	sql("CREATE TABLE copy AS SELECT 1000 - id AS id, id AS place, key, sig, NULL::int AS same_as FROM docs", 'ALTER TABLE copy ADD PRIMARY KEY (id)',

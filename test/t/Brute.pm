@@ -28,10 +28,10 @@ sub new
 	return $self;
 }
 
-# Returns the same documents, of which those with other keys are not compared.
+# Returns the same documents, of which those with other keys are not compared; a key may be unknown, and equal to all.
 sub within
 {
-	my ($self, $key) = @_;
+	my ($self, $key, $unknown) = @_;
 	my @pairs;
 
 	foreach my $x (@{ $self->{rows} })
@@ -39,9 +39,10 @@ sub within
 		foreach my $y (grep { $_ >= $x } @{ $self->{rows} })
 		{
 			my ($k, $l) = @{$key}[ $x - 1, $y - 1 ];
-			my $alike = defined $k && defined $l && $k == $l;
+			my $same = defined $k && defined $l ? $k == $l : $unknown && !defined $k && !defined $l;
+			my $alike = $same || $unknown && !(defined $k && defined $l);
 
-			push @pairs, [ $x, $y, $alike ? ($self->{similarity}[$x][$y], $self->{equal}[$x][$y] ? 't' : 'f', $self->{similarity}[$y][$x]) : (0, 'f') ];
+			push @pairs, [ $x, $y, $alike ? ($self->{similarity}[$x][$y], $same && $self->{equal}[$x][$y] ? 't' : 'f', $self->{similarity}[$y][$x]) : (0, 'f') ];
 		}
 	}
 	return Brute->new($self->{threshold}, \@pairs);

@@ -86,6 +86,8 @@ typedef struct Documents
 	size_t row_room;
 	uint32_t *next;  /* the next row of the same document, or NO_ROW */
 	uint32_t *class; /* the class of each row; NULL if rows have no classes */
+	const uint32_t
+		*scope; /* the scope of each class, whose documents are joined; NULL: the class */
 	/* Documents. */
 	bool sets;             /* values are sets, not signatures */
 	SignatureHeader shape; /* the shape of all values; the caller sets it before the first */

@@ -271,10 +271,12 @@ typedef struct ClassedPlace
 } ClassedPlace;
 
 /* Returns the class of the document at a place of a list. */
-static uint32_t
+/* Returns the class of the document at a place of a list, or its scope if classes have scopes. */
 class_at(const DocumentList *list, uint32_t place)
 {
-	return document_class(list->documents, list_at(list, place));
+	uint32_t class = document_class(list->documents, list_at(list, place));
+
+	return list->documents->scope == NULL ? class : list->documents->scope[class];
 }
 
 /* Returns a list in the order of classes, and of its places within a class. */

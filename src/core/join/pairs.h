@@ -96,6 +96,8 @@ typedef struct Stars
 	bool (*waits)(const struct Stars *stars, uint32_t document);
 	/* Returns whether a document that waits may join a keeper, a row, now. */
 	bool (*is_allowed)(const struct Stars *stars, uint32_t document, uint32_t keeper);
+	/* Returns whether a document and a keeper are compared.  NULL: all of one class are. */
+	bool (*may_meet)(const struct Stars *stars, uint32_t document, uint32_t keeper);
 	Judge *judge; /* the judge of candidates; NULL: edges are of similar documents */
 	/* The edges that stars_make() keeps. */
 	Edge *edge;

@@ -43,6 +43,8 @@ may_join(const Stars *stars, uint32_t document, uint32_t keeper)
 {
 	const StoredSet *set = stars->documents->store->sets.set;
 
+	if (stars->may_meet != NULL && !stars->may_meet(stars, document, keeper))
+		return false;
 	return stars->documents->options->measure != MEASURE_CONTAINMENT || stars->keepers != NULL ||
 		set[document].length <= set[keeper].length;
 }

@@ -59,10 +59,14 @@ static Within *
 read_within(FunctionCallInfo fcinfo, const Call *call)
 {
 	int columns;
+	int unknowns;
 	char **name = names_argument(fcinfo, place_not_null(fcinfo, call, ARGUMENT_WITHIN, "within"),
 								 "within", &columns);
+	char **unknown =
+		names_argument(fcinfo, place_not_null(fcinfo, call, ARGUMENT_UNKNOWN, "unknown"), "unknown",
+					   &unknowns);
 
-	return columns == 0 ? NULL : within_begin(name, columns);
+	return columns + unknowns == 0 ? NULL : within_begin(name, columns, unknown, unknowns);
 }
 
 /*
@@ -189,6 +193,10 @@ call_read(Call *call)
 		progress_phase(PHASE_READING_AGAINST);
 		call->against = source_read("against", call->against_query, options, call->source);
 	}
+	if (options->within != NULL)
+		call->source->documents->scope = options->within->scope;
+	if (options->within != NULL && call->against != NULL)
+		call->against->documents->scope = options->within->scope;
 	if (options->verdicts != NULL)
 		judged_keep(options->verdicts, call_is_met, call, false);
 }

@@ -40,6 +40,40 @@ typedef struct PairCallOptions
 	int workers;           /* workers of the join that had most */
 } PairCallOptions;
 
+/* ---- Classes of rows (within.c) --------------------------------------------- */
+
+/* A column in which rows must be equal, and how values are compared. */
+typedef struct WithinColumn
+{
+	const char *name;
+	bool unknown; /* a NULL is equal to all values */
+	int place;    /* the column's position in the query that is read */
+	Oid type;     /* the type below a domain */
+	Oid collation;
+	bool by_value;
+	int16 length;
+	FmgrInfo *equal;
+	FmgrInfo *hash;
+} WithinColumn;
+
+/* The classes of the rows of a call. */
+typedef struct Within
+{
+	MemoryContext context;
+	int columns;
+	WithinColumn *column;
+	Table table;          /* the table of the classes */
+	NullableDatum *value; /* `columns` values of each class */
+	uint32 room;
+	struct Within *scopes; /* the classes by the columns that are not unknown; NULL: all are such */
+	uint32 *scope;         /* the scope of each class */
+} Within;
+
+extern Within *within_begin(char **name, int columns, char **unknown, int unknowns);
+extern void within_columns(Within *within, const char *query, TupleDesc row_type, int first);
+extern bool within_meet(const Within *within, uint32 a, uint32 b);
+extern uint32 within_class(Within *within, const Datum *values, const bool *nulls);
+
 /* ---- The rows of a query (source.c) --------------------------------------- */
 
 typedef struct Source
@@ -69,42 +103,13 @@ rows_may_meet(const Source *left, uint32 a, const Source *right, uint32 b)
 
 	if (a == NO_ROW || b == NO_ROW)
 		return false;
-	return class == NULL || (class[a] == right->documents->class[b] && class[a] != NO_CLASS);
+	return class == NULL ||
+		within_meet(left->options->within, class[a], right -> documents -> class[b]);
 }
 
 /* ---- Parallel workers (workers.c) ------------------------------------------- */
 
 extern void workers_run(void *options, PairJoin *join, PairSink sink, void *state);
-
-/* ---- Classes of rows (within.c) --------------------------------------------- */
-
-/* A column in which rows must be equal, and how values are compared. */
-typedef struct WithinColumn
-{
-	const char *name;
-	int place; /* the column's position in the query that is read */
-	Oid type;  /* the type below a domain */
-	Oid collation;
-	bool by_value;
-	int16 length;
-	FmgrInfo *equal;
-	FmgrInfo *hash;
-} WithinColumn;
-
-/* The classes of the rows of a call. */
-typedef struct Within
-{
-	MemoryContext context;
-	int columns;
-	WithinColumn *column;
-	Table table;  /* the table of the classes */
-	Datum *value; /* `columns` values of each class */
-	uint32 room;
-} Within;
-
-extern Within *within_begin(char **name, int columns);
-extern void within_columns(Within *within, const char *query, TupleDesc row_type, int first);
-extern uint32 within_class(Within *within, const Datum *values, const bool *nulls);
 
 /* ---- Units (units.c) --------------------------------------------------------- */
 
@@ -186,6 +191,7 @@ typedef enum CallArgument
 	ARGUMENT_MEASURE,
 	ARGUMENT_VERDICTS,
 	ARGUMENT_WITHIN,
+	ARGUMENT_UNKNOWN,
 	CALL_ARGUMENTS
 } CallArgument;
 

@@ -85,6 +85,16 @@ is_allowed(const Stars *stars, uint32 document, uint32 keeper)
 
 /* ---- Stars --------------------------------------------------------------- */
 
+/* Stars.may_meet: returns whether rows of a document are compared with those of a keeper. */
+static bool
+may_meet(const Stars *stars, uint32 document, uint32 keeper)
+{
+	const Clusters *clusters = (const Clusters *) stars;
+
+	return rows_may_meet(clusters->source, clusters->source->documents->first[document],
+						 clusters->keepers, clusters->keepers->documents->first[keeper]);
+}
+
 /* A document and the row that stands for it. */
 typedef struct HeadedDocument
 {
@@ -129,6 +139,8 @@ make_stars(Clusters *clusters)
 		stars->waits = is_judged;
 		stars->is_allowed = is_allowed;
 	}
+	if (clusters->source->documents->scope != NULL)
+		stars->may_meet = may_meet;
 	stars_make(stars);
 }
 
@@ -260,6 +272,12 @@ check_components(const Call *call, bool nearest)
 				 errmsg("method 'components' cannot be combined with \"nearest\""),
 				 errdetail("A connected component has only one keeper."),
 				 errhint("Omit \"nearest\", or use method 'star'.")));
+	if (call->options->within != NULL && call->options->within->scopes != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("method 'components' cannot be combined with \"unknown\""),
+				 errdetail("A row whose value is unknown connects all rows that are near it."),
+				 errhint("Use method 'star'.")));
 	if (call->options->pair.measure == MEASURE_CONTAINMENT || call->options->pair.contained > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -59,6 +59,9 @@ take_documents(void *state, uint32 a, uint32 b, double similarity)
 	bool similar[2] = {true, true};
 	double share[2] = {similarity, similarity};
 
+	if (!rows_may_meet(pairs->left, pairs->left->documents->first[a], pairs->right,
+					   pairs->right->documents->first[b]))
+		return true;
 	for (int i = 0; pairs->judge != NULL && i <= mixed; i++)
 		similar[i] = judge_pair(pairs->judge, i == 0 ? a : b, i == 0 ? b : a, &share[i]);
 	for_each_row(pairs->left->documents, a, x)

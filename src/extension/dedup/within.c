@@ -3,6 +3,9 @@
  *
  * Rows that are equal in all of them are of one class, and classes are numbered.  A row with
  * a NULL there is of no class, since a NULL is equal to nothing.
+ *
+ * In a column that is unknown, a NULL is a value for classes, and equal to all values when rows are
+ * compared.  Classes that are equal in the other columns are of one scope, and joined.
  */
 #include "dedup/dedup.h"
 
@@ -16,20 +19,55 @@
 
 #define ROOM_MIN 64
 
-/* Creates the classes of a call, of which there are none yet. */
-Within *
-within_begin(char **name, int columns)
+/* Creates classes by some columns, of which there are none yet. */
+static Within *
+make_within(const WithinColumn *column, int columns)
 {
 	Within *within = palloc0(sizeof(Within));
 
 	within->context = CurrentMemoryContext;
 	within->columns = columns;
-	within->column = palloc0(columns * sizeof(WithinColumn));
-	for (int i = 0; i < columns; i++)
-		within->column[i].name = name[i];
+	within->column = palloc(columns * sizeof(WithinColumn) + 1);
+	memcpy(within->column, column, columns * sizeof(WithinColumn));
 	within->room = ROOM_MIN;
-	within->value = palloc(ROOM_MIN * columns * sizeof(Datum));
+	within->value = palloc(ROOM_MIN * columns * sizeof(NullableDatum) + 1);
 	table_begin(&within->table, ROOM_MIN);
+	return within;
+}
+
+/* Creates the classes of a call; a NULL is equal to all in the columns `unknown`. */
+Within *
+within_begin(char **name, int columns, char **unknown, int unknowns)
+{
+	WithinColumn *column = palloc0(columns * sizeof(WithinColumn) + 1);
+	WithinColumn *known = palloc(columns * sizeof(WithinColumn) + 1);
+	int count = 0;
+	Within *within;
+
+	for (int i = 0; i < columns; i++)
+		column[i].name = name[i];
+	for (int i = 0; i < unknowns; i++)
+	{
+		int c = 0;
+
+		while (c < columns && strcmp(name[c], unknown[i]) != 0)
+			c++;
+		if (c == columns)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("column \"%s\" of \"unknown\" is not in \"within\"", unknown[i]),
+					 errhint("Name it in both, as in within => '{isbn}', unknown => '{isbn}'.")));
+		column[c].unknown = true;
+	}
+	within = make_within(column, columns);
+	for (int i = 0; i < columns; i++)
+		if (!column[i].unknown)
+			known[count++] = column[i];
+	if (count < columns)
+	{
+		within->scopes = make_within(known, count);
+		within->scope = palloc(ROOM_MIN * sizeof(uint32));
+	}
 	return within;
 }
 
@@ -89,6 +127,35 @@ within_columns(Within *within, const char *query, TupleDesc row_type, int first)
 					 errhint("Both queries must return column \"%s\" as type %s.", column->name,
 							 format_type_be(column->type))));
 	}
+	if (within->scopes != NULL)
+		within_columns(within->scopes, query, row_type, first);
+}
+
+/* Returns whether two values of a column are the same, of which each may be NULL. */
+static bool
+is_same_value(const WithinColumn *column, NullableDatum a, NullableDatum b)
+{
+	return a.isnull == b.isnull &&
+		(a.isnull ||
+		 DatumGetBool(FunctionCall2Coll(column->equal, column->collation, a.value, b.value)));
+}
+
+/* Returns whether rows of two classes are compared. */
+bool
+within_meet(const Within *within, uint32 a, uint32 b)
+{
+	const NullableDatum *x;
+	const NullableDatum *y;
+
+	if (a == NO_CLASS || b == NO_CLASS || within->scopes == NULL || a == b)
+		return a == b && a != NO_CLASS;
+	x = within->value + (size_t) a * within->columns;
+	y = within->value + (size_t) b * within->columns;
+	for (int i = 0; i < within->columns; i++)
+		if (!(within->column[i].unknown && (x[i].isnull || y[i].isnull)) &&
+			!is_same_value(&within->column[i], x[i], y[i]))
+			return false;
+	return true;
 }
 
 /* The values of a row, whose class is sought. */
@@ -96,6 +163,7 @@ typedef struct SoughtClass
 {
 	const Within *within;
 	const Datum *values;
+	const bool *nulls;
 } SoughtClass;
 
 /* A TableMatch. */
@@ -103,14 +171,14 @@ static bool
 is_class(const void *sought, uint32 number)
 {
 	const SoughtClass *s = sought;
-	const Datum *value = s->within->value + (size_t) number * s->within->columns;
+	const NullableDatum *value = s->within->value + (size_t) number * s->within->columns;
 
 	for (int i = 0; i < s->within->columns; i++)
 	{
 		const WithinColumn *column = s->within->column + i;
+		NullableDatum own = {s->values[column->place], s->nulls[column->place]};
 
-		if (!DatumGetBool(FunctionCall2Coll(column->equal, column->collation, value[i],
-											s->values[column->place])))
+		if (!is_same_value(column, value[i], own))
 			return false;
 	}
 	return true;
@@ -128,24 +196,30 @@ reserve_class(Within *within)
 		return;
 	within->room *= 2;
 	within->value =
-		repalloc_huge(within->value, (size_t) within->room * within->columns * sizeof(Datum));
+		repalloc_huge(within->value,
+					  (size_t) within->room * within->columns * sizeof(NullableDatum) + 1);
+	if (within->scopes != NULL)
+		within->scope = repalloc_huge(within->scope, (size_t) within->room * sizeof(uint32));
 }
 
 /* Copies the values of a new class. */
 static void
-copy_class(Within *within, const Datum *values)
+copy_class(Within *within, const Datum *values, const bool *nulls)
 {
 	MemoryContext old = MemoryContextSwitchTo(within->context);
-	Datum *value = within->value + within->table.count * within->columns;
+	NullableDatum *value = within->value + (size_t) within->table.count * within->columns;
 
 	for (int i = 0; i < within->columns; i++)
 	{
 		const WithinColumn *column = within->column + i;
 
+		value[i] = (NullableDatum){.isnull = nulls[column->place]};
+		if (value[i].isnull)
+			continue;
 		if (column->length == -1)
-			value[i] = PointerGetDatum(PG_DETOAST_DATUM_COPY(values[column->place]));
+			value[i].value = PointerGetDatum(PG_DETOAST_DATUM_COPY(values[column->place]));
 		else
-			value[i] = datumCopy(values[column->place], column->by_value, column->length);
+			value[i].value = datumCopy(values[column->place], column->by_value, column->length);
 	}
 	MemoryContextSwitchTo(old);
 }
@@ -154,7 +228,7 @@ copy_class(Within *within, const Datum *values)
 uint32
 within_class(Within *within, const Datum *values, const bool *nulls)
 {
-	SoughtClass sought = {within, values};
+	SoughtClass sought = {within, values, nulls};
 	uint64 hash = table_seed(&within->table);
 	uint64_t *slot;
 
@@ -162,16 +236,21 @@ within_class(Within *within, const Datum *values, const bool *nulls)
 	{
 		const WithinColumn *column = within->column + i;
 
-		if (nulls[column->place])
+		if (nulls[column->place] && !column->unknown)
 			return NO_CLASS;
-		hash = DatumGetUInt64(FunctionCall2Coll(column->hash, column->collation,
-												values[column->place], UInt64GetDatum(hash)));
+		if (nulls[column->place])
+			hash = hash * 31 + i;
+		else
+			hash = DatumGetUInt64(FunctionCall2Coll(column->hash, column->collation,
+													values[column->place], UInt64GetDatum(hash)));
 	}
 	hash = table_hash(&within->table, hash);
 	reserve_class(within);
 	slot = table_search(&within->table, hash, is_class, &sought);
 	if (*slot != 0)
 		return table_number(slot);
-	copy_class(within, values);
+	copy_class(within, values, nulls);
+	if (within->scopes != NULL)
+		within->scope[within->table.count] = within_class(within->scopes, values, nulls);
 	return table_put(&within->table, slot, hash);
 }

@@ -473,25 +473,30 @@ place_by_batch(const GuardRule *rule)
 				 column_of("m", rule->guarded->name), key_columns(rule, "m"), guarded_table(rule));
 	StringInfoData query;
 	StringInfoData names;
+	StringInfoData unknown;
 
 	initStringInfo(&query);
 	initStringInfo(&names);
+	initStringInfo(&unknown);
 	appendStringInfo(&query, "SELECT \"row number\", %s", rule->signature);
 	for (int i = 0; i < rule->withins; i++)
 	{
 		appendStringInfo(&query, ", %s AS \"within %d\"", rule->within[i].text, i);
 		appendStringInfo(&names, "%s\"within %d\"", i > 0 ? ", " : "", i);
+		if (rule->within[i].unknown)
+			appendStringInfo(&unknown, "%s\"within %d\"", unknown.len > 0 ? ", " : "", i);
 	}
 	appendStringInfo(&query, " FROM %s WHERE %s ORDER BY 1", numbered,
 					 condition != NULL ? condition : "true");
 	return psprintf("WITH n AS MATERIALIZED (SELECT %s, m.\"row number\" FROM %s) "
 					"UPDATE %s AS t SET %s = %s FROM n AS o LEFT JOIN %s.neardup_clusters(%s::pg_catalog.text, "
-					"%.17g::pg_catalog.float8, nearest => true, within => %s::pg_catalog.name[]) AS c ON c.id = o.\"row number\" "
+					"%.17g::pg_catalog.float8, nearest => true, within => %s::pg_catalog.name[], unknown => %s::pg_catalog.name[]) AS c ON c.id = o.\"row number\" "
 					"JOIN n AS l ON l.\"row number\" = coalesce(c.keeper, o.\"row number\") WHERE %s AND (%s) IS NOT TRUE",
 					key_columns(rule, "m"), numbered, guarded_table(rule),
 					quote_identifier(rule->group), column_of("l", rule->guarded->name),
 					guard_extension_schema(rule), quote_literal_cstr(query.data), rule->threshold,
-					quote_literal_cstr(psprintf("{%s}", names.data)), is_row(rule),
+					quote_literal_cstr(psprintf("{%s}", names.data)),
+					quote_literal_cstr(psprintf("{%s}", unknown.data)), is_row(rule),
 					in_group(rule, "t", column_of("l", rule->guarded->name)));
 }
 
@@ -507,7 +512,7 @@ is_batchable(const GuardRule *rule)
 
 	table_close(table, NoLock);
 	for (int i = 0; i < rule->withins; i++)
-		can &= rule->within[i].scope;
+		can &= rule->within[i].span == NULL;
 	return can && rule->measure == MEASURE_RESEMBLANCE && rule->unless == NULL &&
 		!OidIsValid(rule->verdicts);
 }
