@@ -118,7 +118,7 @@ partition(const SetJoin *join, SetItems *items)
 		if (i == 0 || document->length > document[-1].length)
 		{
 			overlap_sizes(join->measure, document->length, join->threshold, &least, &most);
-			while (items->document[earliest].length < least && earliest < i)
+			while (earliest < i && items->document[earliest].length < least)
 				earliest++;
 		}
 		if (document->length > partition_most)

@@ -147,7 +147,7 @@ typedef struct Evidence
 
 /* Returns 1 if a verdict is "same", or 0. */
 static double
-is_same(const Evidence *evidence, uint32 i)
+is_judged_same(const Evidence *evidence, uint32 i)
 {
 	return evidence->pair[i]->verdict == VERDICT_SAME;
 }
@@ -162,7 +162,8 @@ surprise(const Evidence *evidence, const double *coefficient)
 	{
 		double z = product(evidence->x[i], coefficient);
 
-		sum += evidence->weight[i] * (Max(z, 0) + log1p(exp(-fabs(z))) - is_same(evidence, i) * z);
+		sum += evidence->weight[i] *
+			(Max(z, 0) + log1p(exp(-fabs(z))) - is_judged_same(evidence, i) * z);
 	}
 	for (int j = 0; j < FEATURES; j++)
 		sum += evidence->precision[j] * pow(coefficient[j] - evidence->mean[j], 2) / 2;
@@ -188,7 +189,7 @@ derive(const Evidence *evidence, const double *coefficient, double *gradient,
 
 		for (int j = 0; j < FEATURES; j++)
 		{
-			gradient[j] += evidence->weight[i] * (p - is_same(evidence, i)) * x[j];
+			gradient[j] += evidence->weight[i] * (p - is_judged_same(evidence, i)) * x[j];
 			for (int k = 0; k < FEATURES; k++)
 				inverse[j][k] += spread * x[j] * x[k];
 		}

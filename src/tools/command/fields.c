@@ -154,9 +154,12 @@ note_field(RecordBatch *batch, int i, const JsonValue *value)
 static void
 add_text(RecordBatch *batch, const JsonValue *value)
 {
+	int64_t start;
+
 	if (batch->span.length > 0)
 		put(&batch->field[TEXT], "\n", 1);
-	put(&batch->border, &(int64_t){batch->field[TEXT].length}, sizeof(int64_t));
+	start = batch->field[TEXT].length;
+	put(&batch->border, &start, sizeof(start));
 	add_span(batch, value->raw, value->raw_length);
 	set_field(batch, TEXT, value->bytes, value->length);
 }
