@@ -270,8 +270,8 @@ typedef struct ClassedPlace
 	uint32_t place;
 } ClassedPlace;
 
-/* Returns the class of the document at a place of a list. */
 /* Returns the class of the document at a place of a list, or its scope if classes have scopes. */
+static uint32_t
 class_at(const DocumentList *list, uint32_t place)
 {
 	uint32_t class = document_class(list->documents, list_at(list, place));
