@@ -404,6 +404,14 @@ common_elements_are_no_help(void)
 		((uint32_t *) all.doc)[i] = i % documents->count;
 	dear = planned(&rows, 0.3 * all.count * all.count / 2);
 	CHECK(!evidence_is_cheaper(&all, &all, &dear));
+	/* If all pairs are similar, a sink that judges for itself asks for few of them. */
+	options.threshold = 0.01;
+	dear = planned(&rows, 2.5 * all.count * all.count);
+	dear.symbols.h = rows.k;
+	dear.symbols.stride = documents->store->records.stride;
+	CHECK(evidence_is_cheaper(&all, &all, &dear));
+	all.unjudged = true;
+	CHECK(!evidence_is_cheaper(&all, &all, &dear));
 	free((void *) all.doc);
 	documents_end(documents);
 	free_rows(&rows);
@@ -458,15 +466,17 @@ candidates_connect_nothing(double contained)
 static Rows
 make_forms(uint32_t count, uint32_t changed)
 {
-	static uint64_t hash[4000];
+	static uint64_t hash[100000];
 	Rows rows = make_rows(count, false, 1, false);
 
 	for (uint32_t i = 0; i < rows.count; i++)
 	{
 		uint32_t length = i % 10 == 0 ? 1 + random_below(4000) : 20 << i % 3 * 2;
 
+		if (i == 1 || i == 2)
+			length = 100000;
 		for (uint32_t w = 0; w < length; w++)
-			hash[w] = random_below(changed) == 0 ? next_random(&random_seed) : w / (1 + i % 2);
+			hash[w] = random_below(changed) == 0 ? next_random(&random_seed) : w / (1 + i / 2 % 2);
 		bag_free(rows.bag + i);
 		rows.bag[i] = bag_of(hash, length);
 	}

@@ -19,8 +19,9 @@
 #define KEPT_SHARE 16
 #define KEPT_SET_BYTES 1024
 
-/* The fewest bits of a bitmap for each element, and the most copies of an element that flip a bit each. */
+/* The fewest bits of a bitmap for each element, its most words, and the most copies of an element that flip a bit each. */
 #define BITS_OF_ELEMENT 4
+#define BITMAP_WORDS_MOST ((size_t) 1 << 20)
 #define COPIES 16
 
 /* What stands for a bitmap of a set that was not met, or once: most sets are never met again. */
@@ -211,7 +212,7 @@ keep_bitmap(Judge *judge, size_t place, const Bag *bag)
 		judge->place[place] = MET_ONCE;
 		return;
 	}
-	while (words * 64 < flips * BITS_OF_ELEMENT)
+	while (words * 64 < flips * BITS_OF_ELEMENT && words < BITMAP_WORDS_MOST)
 		words *= 2;
 	if (BITMAPS_START + header + words > judge->bitmap_most)
 		return;

@@ -1,9 +1,11 @@
 /*
- * evidence_price.c: whether documents are joined by their signatures, or by their evidence alone.
+ * evidence_price.c: whether documents are joined by their signatures, or by
+ * their evidence alone.
  *
- * Texts on one form have signatures that are all near each other, so every pair would be compared.
- * Their rare elements tell the sets of these texts apart.  So the sets are made and joined, which
- * finds every pair that they would judge to be similar.
+ * Texts on one form have signatures that are all near each other, so every pair
+ * would be compared. Their rare elements tell the sets of these texts apart. So
+ * the sets are made and joined, which finds every pair that they would judge to
+ * be similar.
  */
 #include "join/evidence_price.h"
 
@@ -14,7 +16,8 @@
 #include "join/set_plan.h"
 #include "sketch/sketch.h"
 
-/* The least cost of a join of signatures, in nanoseconds, for which sets are sampled. */
+/* The least cost of a join of signatures, in nanoseconds, for which sets are
+ * sampled. */
 #define COST_SAMPLED 100000000
 
 /* The fewest documents on the left for which sets are sampled. */
@@ -25,6 +28,9 @@
 
 /* Nanoseconds to make, sort and join an element. */
 #define COST_OF_ELEMENT 100.0
+
+/* Nanoseconds to compare an element of two similar sets. */
+#define COST_COMPARED 1.0
 
 /* The number of sets in a sample of a list. */
 #define SAMPLE_SETS 256
@@ -38,14 +44,16 @@ typedef struct SampledSets
 	uint64_t elements;
 } SampledSets;
 
-/* Returns the least cost of a join for which sets are sampled, none in tests of tiny lists. */
+/* Returns the least cost of a join for which sets are sampled, none in tests of
+ * tiny lists. */
 static double
 cost_sampled(void)
 {
 	return (double) host_limit(COST_SAMPLED);
 }
 
-/* ---- Sets ------------------------------------------------------------------- */
+/* ---- Sets -------------------------------------------------------------------
+ */
 
 static void
 sample_sets(const DocumentList *list, SampledSets *sample)
@@ -70,7 +78,8 @@ free_sample(SampledSets *sample)
 		evidence_free(&sample->bag[i], sample->copy[i]);
 }
 
-/* Returns what it costs to read the lists of sets that are like a sample, in nanoseconds. */
+/* Returns what it costs to read the lists of sets that are like a sample, in
+ * nanoseconds. */
 static double
 cost_of_lists(const DocumentList *left, const DocumentList *right, const SampledSets sample[2])
 {
@@ -96,9 +105,12 @@ cost_of_lists(const DocumentList *left, const DocumentList *right, const Sampled
 	return cost;
 }
 
-/* Returns what it costs to join two lists, or one that is given twice, by their evidence. */
+/*
+ * Returns what it costs to join two lists, or one that is given twice, by their
+ * evidence, and to compare a number of similar pairs.
+ */
 static double
-cost_of_sets(const DocumentList *left, const DocumentList *right)
+cost_of_sets(const DocumentList *left, const DocumentList *right, double similar)
 {
 	SampledSets *sample = host_alloc(2 * sizeof(SampledSets));
 	const DocumentList *list[2] = {left, right};
@@ -111,24 +123,36 @@ cost_of_sets(const DocumentList *left, const DocumentList *right)
 		sample_sets(list[i], &sample[i]);
 		elements += (double) sample[i].elements / Max(sample[i].count, 1) * list[i]->count;
 	}
-	cost = cost_of_lists(left, right, sample) + elements * COST_OF_ELEMENT;
+	cost = cost_of_lists(left, right, sample) + elements * COST_OF_ELEMENT +
+		similar * elements / ((double) left->count + (lists == 2 ? right->count : 0)) *
+			COST_COMPARED;
 	for (int i = 0; i < lists; i++)
 		free_sample(&sample[i]);
 	host_free(sample);
 	return cost;
 }
 
-/* ---- Candidates that evidence refuses ------------------------------------------ */
+/* ---- Candidates that evidence refuses
+ * ------------------------------------------ */
 
-/* A sample has this many times the square root of the documents, so its pairs cost little beside signing. */
+/* A sample has this many times the square root of the documents, so its pairs
+ * cost little beside signing. */
 #define SAMPLE_ROOTS 2.0
 
 /* Candidates of a sample that are judged. */
 #define SAMPLE_JUDGED 64
 
-/* Nanoseconds for a candidate that its bitmap refuses, and more for each group in which it is found. */
+/* Nanoseconds for a candidate that its bitmap refuses, and more for each group
+ * in which it is found. */
 #define COST_REFUSED 50.0
 #define COST_IN_GROUP 30.0
+
+/* Returns what it costs to find and to refuse a candidate. */
+static double
+cost_of_refusal(const SpreadJoin *planned)
+{
+	return COST_REFUSED + planned->plan.groups * COST_IN_GROUP;
+}
 
 /* Documents drawn from a list. */
 typedef struct Drawn
@@ -191,7 +215,8 @@ count_candidate(DrawnCandidates *candidates, uint32_t a, uint32_t b)
 	candidates->place[at][1] = b;
 }
 
-/* Finds the candidates among drawn documents, of one list that is given twice, or of two. */
+/* Finds the candidates among drawn documents, of one list that is given twice,
+ * or of two. */
 static void
 find_candidates(const Drawn *x, const Drawn *y, const SymbolJoin *symbols,
 				DrawnCandidates *candidates)
@@ -218,7 +243,8 @@ find_candidates(const Drawn *x, const Drawn *y, const SymbolJoin *symbols,
 	}
 }
 
-/* Returns how many of the candidates that were kept are not similar, as a share. */
+/* Returns how many of the candidates that were kept are not similar, as a
+ * share. */
 static double
 refused_share(const DocumentList *left, const DocumentList *right,
 			  const DrawnCandidates *candidates)
@@ -239,45 +265,59 @@ refused_share(const DocumentList *left, const DocumentList *right,
 	return (double) refused / count;
 }
 
-/*
- * Returns what it costs, in nanoseconds, to find the candidates that evidence refuses, and to judge
- * them.  The plan's own price does not know them: few pairs of a sample of documents are near each
- * other, though most documents are near some.
- */
-static double
-cost_of_refusals(const DocumentList *left, const DocumentList *right, const SpreadJoin *planned)
+/* The pairs of a join that are candidates, estimated. */
+typedef struct Candidates
 {
-	DrawnCandidates candidates = {.seed = 1};
+	double similar;
+	double refused;
+} Candidates;
+
+/*
+ * Estimates the candidates of two lists, or of one that is given twice.  They
+ * are not looked at if it costs little to find them.
+ */
+static Candidates
+estimate_candidates(const DocumentList *left, const DocumentList *right, const SpreadJoin *planned)
+{
+	DrawnCandidates drawn = {.seed = 1};
 	double pairs = (double) left->count * right->count / (left == right ? 2 : 1);
-	double cost = COST_REFUSED + planned->plan.groups * COST_IN_GROUP;
-	Drawn x = draw(left, &candidates.seed);
+	Drawn x = draw(left, &drawn.seed);
 	Drawn y = {NULL};
+	double refused;
 
 	if (left != right)
-		y = draw(right, &candidates.seed);
-	find_candidates(&x, left == right ? &x : &y, &planned->symbols, &candidates);
+		y = draw(right, &drawn.seed);
+	find_candidates(&x, left == right ? &x : &y, &planned->symbols, &drawn);
 	free_drawn(&x);
 	if (left != right)
 		free_drawn(&y);
-	cost *= pairs * candidates.within / Max(candidates.pairs, 1);
-	if (cost < cost_sampled())
-		return 0;
-	return cost * refused_share(left, right, &candidates);
+	pairs *= (double) drawn.within / Max(drawn.pairs, 1);
+	if (pairs * cost_of_refusal(planned) < cost_sampled())
+		return (Candidates){0, 0};
+	refused = pairs * refused_share(left, right, &drawn);
+	return (Candidates){pairs - refused, refused};
 }
 
 /*
- * Returns whether two lists, or one that is given twice, should be joined by their evidence, given the
- * plan of their signatures.  It depends on the documents, not on the memory: what does not fit goes by
- * way of files.
+ * Returns whether two lists, or one that is given twice, should be joined by
+ * their evidence, given the plan of their signatures.  It depends on the
+ * documents, not on the memory: what does not fit goes by way of files.
+ *
+ * The plan's own price does not know candidates: few pairs of its sample are
+ * near each other, though most documents may be near some.  A sink that judges
+ * for itself does not ask for most similar pairs; a join of sets compares all
+ * of them.
  */
 bool
 evidence_is_cheaper(const DocumentList *left, const DocumentList *right, const SpreadJoin *planned)
 {
-	const PairOptions *options = left->documents->options;
+	Candidates candidates;
 	double cost;
 
-	if (!options->evidence || left->count < SETS_MIN)
+	if (!left->documents->options->evidence || left->count < SETS_MIN)
 		return false;
-	cost = planned->plan.cost + cost_of_refusals(left, right, planned);
-	return cost > cost_sampled() && cost_of_sets(left, right) * SETS_GAIN < cost;
+	candidates = estimate_candidates(left, right, planned);
+	cost = planned->plan.cost + candidates.refused * cost_of_refusal(planned);
+	return cost > cost_sampled() &&
+		cost_of_sets(left, right, left->unjudged ? candidates.similar : 0) * SETS_GAIN < cost;
 }
