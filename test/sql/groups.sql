@@ -471,6 +471,14 @@ SELECT * FROM neardup_guard_violations('goods');
 SELECT neardup_guard('goods', name => 'g', unknown => '');
 SELECT same_as, array_agg(id ORDER BY id) FROM goods GROUP BY 1 ORDER BY 1;
 DROP TABLE goods;
+-- A primary key that is checked later names rows as any other does.
+CREATE TABLE later (id int PRIMARY KEY DEFERRABLE, same_as int, sig minhash);
+SELECT neardup_guard('later', 'sig', 0.9, 'group', group_column => 'same_as');
+INSERT INTO later VALUES (1, NULL, to_minhash(words(1))), (2, NULL, to_minhash(words(1))), (3, NULL, to_minhash(words(1)));
+DELETE FROM later WHERE id = 1;
+SELECT id, same_as FROM later ORDER BY id;
+SELECT tgname, pg_get_triggerdef(oid) ~ 'UPDATE OF id, same_as, sig' AS of_columns FROM pg_trigger WHERE tgrelid = 'later'::regclass AND tgname ~ 'lock';
+DROP TABLE later;
 -- Rows that a column lets in lead, whatever they are similar to.
 ALTER TABLE calls ADD confirmed boolean;
 SELECT neardup_guard('calls', unless => 'confirmed', name => 'calls_sig_group');

@@ -276,8 +276,10 @@ create_lock_trigger(const Guard *guard, const GuardRule *rule)
 	pull_varattnos((Node *) place->group.expression, 1, &columns);
 	for (int i = 0; i < rule->withins; i++)
 		pull_varattnos((Node *) place->within[i].expression, 1, &columns);
-	columns =
-		bms_add_members(columns, RelationGetIndexAttrBitmap(table, INDEX_ATTR_BITMAP_PRIMARY_KEY));
+	for (int i = 0; i < rule->guarded->keys; i++)
+		columns = bms_add_member(columns,
+								 get_attnum(guard->table, rule->guarded->key[i]) -
+									 FirstLowInvalidHeapAttributeNumber);
 	initStringInfo(&events);
 	while ((member = bms_next_member(columns, member)) >= 0)
 		appendStringInfo(&events, "%s %s", events.len == 0 ? "BEFORE DELETE OR UPDATE OF" : ",",

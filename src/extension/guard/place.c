@@ -93,20 +93,24 @@ void
 guard_find_key(const GuardRule *rule, GuardTable *table, bool by_one_column)
 {
 	Relation relation = table_open(table->oid, AccessShareLock);
-	Relation index;
+	ListCell *cell;
 
-	(void) RelationGetIndexList(relation);
-	table->key_index = relation->rd_pkindex;
-	table_close(relation, NoLock);
-	if (OidIsValid(table->key_index))
+	foreach (cell, RelationGetIndexList(relation))
 	{
-		index = index_open(table->key_index, AccessShareLock);
-		table->keys = index->rd_index->indnkeyatts;
-		table->key = palloc(table->keys * sizeof(char *));
-		for (int i = 0; i < table->keys; i++)
-			table->key[i] = get_attname(table->oid, index->rd_index->indkey.values[i], false);
+		Relation index = index_open(lfirst_oid(cell), AccessShareLock);
+		const FormData_pg_index *form = index->rd_index;
+
+		if (form->indisprimary)
+		{
+			table->key_index = lfirst_oid(cell);
+			table->keys = form->indnkeyatts;
+			table->key = palloc(table->keys * sizeof(char *));
+			for (int i = 0; i < table->keys; i++)
+				table->key[i] = get_attname(table->oid, form->indkey.values[i], false);
+		}
 		index_close(index, AccessShareLock);
 	}
+	table_close(relation, NoLock);
 	if (by_one_column)
 		table->name = key_name(rule, table);
 }
