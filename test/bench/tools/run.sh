@@ -34,3 +34,12 @@ measure_tools()
 	run_tools tools-text-dedup "$((TOOLS_ROWS / 10))" text_dedup
 	rm -f "$DIR/tools.tsv"
 }
+
+# What near-copies and passages take from texts of this machine, and a suffix array, which takes 45 bytes of memory for each.
+measure_suffixes()
+{
+	"$MAKE" -C "$TOP" -s lib >/dev/null
+	python_packages "$DIR/suffixes" "$HERE/tools/suffixes.txt" || die "pip did not install suffixes.txt"
+	nice -n 5 "$DIR/suffixes/bin/python" "$HERE/tools/suffixes.py" "$TOP/build/library/neardup" "${NEARDUP_BENCH_MEGABYTES:-30}"
+	rm -f machine.jsonl near.jsonl passages.jsonl rows
+}
