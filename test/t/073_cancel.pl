@@ -96,13 +96,13 @@ my %called = (
 # Statements that take a second or more are cancelled after a moment.
 my %statement = (
 	'neardup_check(regclass)' => q{SELECT neardup_check('equals_sig')},
-	'neardup_clusters(text,double precision,boolean,text,text,boolean,double precision,double precision,text,text,name[])' =>
+	'neardup_clusters(text,double precision,boolean,text,text,boolean,double precision,double precision,text,text,name[],name[])' =>
 	  q{SELECT count(*) FROM neardup_clusters('SELECT id, sig FROM equals', 0.9)},
-	'neardup_clusters(text,double precision,anyelement,boolean,text,text,boolean,double precision,double precision,text,text,name[])' =>
+	'neardup_clusters(text,double precision,anyelement,boolean,text,text,boolean,double precision,double precision,text,text,name[],name[])' =>
 	  q{SELECT count(*) FROM neardup_clusters('SELECT id::text, sig FROM equals', 0.9, NULL::text)},
-	'neardup_pairs(text,double precision,boolean,text,text,double precision,double precision,text,text,name[])' =>
+	'neardup_pairs(text,double precision,boolean,text,text,double precision,double precision,text,text,name[],name[])' =>
 	  q{SELECT count(*) FROM neardup_pairs('SELECT id, sig FROM equals', 0.9, equal => 'all')},
-	'neardup_pairs(text,double precision,anyelement,boolean,text,text,double precision,double precision,text,text,name[])' =>
+	'neardup_pairs(text,double precision,anyelement,boolean,text,text,double precision,double precision,text,text,name[],name[])' =>
 	  q{SELECT count(*) FROM neardup_pairs('SELECT id::text, sig FROM equals', 0.9, NULL::text, equal => 'all')},
 	'pairs with verdicts' => q{SELECT count(*) FROM neardup_pairs('SELECT id, sig FROM equals', 0.9, verdicts => 'SELECT id, id + 1, true FROM generate_series(1::bigint, 5000000) AS id')},
 	'pairs of sets' => q{SELECT count(*) FROM neardup_pairs('SELECT id, s FROM sets', 0.5)},

@@ -317,7 +317,8 @@ warn_of_later_triggers(const Guard *guard)
 
 /*
  * Returns whether a table and all its partitions have an index that a guard can ask; counts their
- * blocks.  For groups it is to hold only leaders: equal rows are many, and one of them leads.
+ * blocks.  For groups it is to hold only leaders, if it can have the condition: equal rows are many, and
+ * one of them leads.
  */
 static bool
 has_indexes(const GuardRule *rule, BlockNumber *blocks)
@@ -335,7 +336,9 @@ has_indexes(const GuardRule *rule, BlockNumber *blocks)
 		{
 			const GuardPlace *place = guard_describe(rule, table);
 
-			all &= OidIsValid(place->index) && (rule->group == NULL || place->of_leaders);
+			all &= OidIsValid(place->index) &&
+				(rule->group == NULL || place->of_leaders ||
+				 contain_mutable_functions((Node *) place->condition.expression));
 		}
 		if (table->rd_rel->relkind == RELKIND_RELATION)
 			*blocks += RelationGetNumberOfBlocks(table);
