@@ -185,10 +185,10 @@ sub lines_of_command
 		# Texts decide in dedupe, if nothing else is said, and nowhere else.
 		$by .= ' --decide texts' if $question =~ /decided/ && $question !~ /held/;
 		$by .= ' --decide signatures' if $question =~ /^held/ && $input->{kind} == 1;
-		$lines .= $question =~ /pairs$/ ? "neardup pairs $how $by $number.a.jsonl $number.b.jsonl >$out 2>&1\n"
-			: $question =~ /against/ ? "neardup pairs $how $by --against $number.b.jsonl $number.a.jsonl >$out 2>&1\n"
+		$lines .= $question =~ /pairs$/ ? "neardup pairs $how $by $number.a.jsonl $number.b.jsonl >$out 2>$out.told || cat $out.told >>$out\n"
+			: $question =~ /against/ ? "neardup pairs $how $by --against $number.b.jsonl $number.a.jsonl >$out 2>$out.told || cat $out.told >>$out\n"
 			: $question =~ /held/ ? "neardup dedupe $how $by $nearest --report report --against $number.b.jsonl $number.a.jsonl 2>$out >kept; sed -n 's/.against.*//p' report >>$out\n"
-			: "neardup clusters $how $by $nearest $number.a.jsonl $number.b.jsonl >$out 2>&1\n";
+			: "neardup clusters $how $by $nearest $number.a.jsonl $number.b.jsonl >$out 2>$out.told || cat $out.told >>$out\n";
 	}
 	return $lines;
 }
