@@ -28,6 +28,23 @@ price_tails(const IndexMeta *meta)
 	return price;
 }
 
+/* Nanoseconds to look at a record, to find a page of elements, and for a step through them. */
+#define RECORD_NS 15.0
+#define PAGE_NS 300.0
+#define STEP_NS 4.0
+
+/* Returns the price of a set of y elements for a query of x, both of which look random. */
+SetPrice
+set_price(Measure measure, double x, double y, double threshold)
+{
+	double needed = (double) overlap_needed(measure, (uint64_t) x, (uint64_t) y, threshold);
+	double passes = bitmap_passes(x, y, needed);
+	double steps = overlap_steps(x, y, needed);
+	double pages = passes * (1 + y / ELEMENTS_PER_PAGE * steps / overlap_steps(x, y, 0));
+
+	return (SetPrice){.ns = RECORD_NS + pages * PAGE_NS + passes * steps * STEP_NS, .pages = pages};
+}
+
 /*
  * Returns the plan of a search among sets, within a distance in SET_DISTANCES, or of a scan if
  * that is negative.  The query is as large as sets are on average.
@@ -127,4 +144,20 @@ price_all(const IndexMeta *meta, KeyShare keys)
 	for (uint32 i = 0; i < meta->segments; i++)
 		prices_add_segment(&price, meta, &meta->segment[i], -1, keys);
 	return price;
+}
+
+/* ---- Ordered scans -------------------------------------------------------- */
+
+/* Returns how many packed scans follow the first one before so many documents are collected. */
+int
+ordering_repeats(double documents)
+{
+	int repeats = 0;
+
+	for (Size limit = FAR_LIMIT_FIRST; documents > limit && limit < FAR_LIMIT_MAX; repeats++)
+	{
+		documents -= limit;
+		limit *= FAR_GROWTH;
+	}
+	return repeats;
 }

@@ -30,7 +30,20 @@ extern SearchPrice price_search(const IndexMeta *meta, int radius, KeyShare keys
 extern SearchPrice price_all(const IndexMeta *meta, KeyShare keys);
 extern SearchPrice price_end(const IndexMeta *meta, KeyShare keys);
 
-/* ---- Sets (scan_sets.c, prices.c) ------------------------------------------- */
+/* ---- Ordered scans -------------------------------------------------------- */
+
+/*
+ * The matches that the first packed scan keeps, the factor from one scan to the next, and a bound
+ * against overflow.  Usually few matches are wanted, and a scan costs less than to sort all
+ * documents.
+ */
+#define FAR_LIMIT_FIRST 512
+#define FAR_GROWTH 16
+#define FAR_LIMIT_MAX (SIZE_MAX / FAR_GROWTH)
+
+extern int ordering_repeats(double documents);
+
+/* ---- Sets ------------------------------------------- */
 
 /* Nanoseconds to look up the length of a list, to read a list, and for a posting. */
 #define SET_LENGTH_NS 250.0

@@ -376,7 +376,6 @@ typedef struct Ordering Ordering;
 
 extern Ordering *ordering_begin(Relation index, const Signature *centre, int limit,
 								const KeyFilter *filter, bool killed, Snapshot snapshot);
-extern int ordering_repeats(double documents);
 extern bool ordering_next(Ordering *ordering, MatchList *batch, bool *is_null);
 
 #endif

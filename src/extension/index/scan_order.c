@@ -25,15 +25,6 @@
 /* The prices of at most twice this many radii are looked at. */
 #define RADII_TRIED 64
 
-/*
- * The matches that the first packed scan keeps, the factor from one scan to the next, and a bound
- * against overflow.  Usually few matches are wanted, and a scan costs less than to sort all
- * documents.
- */
-#define FAR_LIMIT_FIRST 512
-#define FAR_GROWTH 16
-#define FAR_LIMIT_MAX (SIZE_MAX / FAR_GROWTH)
-
 /* The number of sets that the first search for near sets looks for, and the factor to the next. */
 #define NEAR_LIMIT_FIRST 16
 #define NEAR_GROWTH 16
@@ -122,20 +113,6 @@ ordering_begin(Relation index, const Signature *centre, int limit, const KeyFilt
 	o->far_limit = host_limit(FAR_LIMIT_FIRST);
 	o->near_limit = host_limit(NEAR_LIMIT_FIRST);
 	return o;
-}
-
-/* Returns how many packed scans follow the first one before so many documents are collected. */
-int
-ordering_repeats(double documents)
-{
-	int repeats = 0;
-
-	for (Size limit = FAR_LIMIT_FIRST; documents > limit && limit < FAR_LIMIT_MAX; repeats++)
-	{
-		documents -= limit;
-		limit *= FAR_GROWTH;
-	}
-	return repeats;
 }
 
 /* ---- Radii -------------------------------------------------------------- */

@@ -236,23 +236,6 @@ sets_expect_hits(Search *s, Segment *segment, HitCounter *counter)
 #define SORT_NS 8.0
 #define CANDIDATE_NS 60.0
 
-/* Nanoseconds to look at a record, to find a page of elements, and for a step through them. */
-#define RECORD_NS 15.0
-#define PAGE_NS 300.0
-#define STEP_NS 4.0
-
-/* Returns the price of a set of y elements for a query of x, both of which look random. */
-SetPrice
-set_price(Measure measure, double x, double y, double threshold)
-{
-	double needed = (double) overlap_needed(measure, (uint64_t) x, (uint64_t) y, threshold);
-	double passes = bitmap_passes(x, y, needed);
-	double steps = overlap_steps(x, y, needed);
-	double pages = passes * (1 + y / ELEMENTS_PER_PAGE * steps / overlap_steps(x, y, 0));
-
-	return (SetPrice){.ns = RECORD_NS + pages * PAGE_NS + passes * steps * STEP_NS, .pages = pages};
-}
-
 /* Returns how many pages of documents begin with a size less than this; or false. */
 static bool
 pages_below(Search *s, Segment *segment, uint64 size, uint32 *pages)
