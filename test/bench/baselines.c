@@ -582,15 +582,6 @@ bags_of(const Sets *sets)
 	return bag;
 }
 
-static double
-processor_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return t.tv_sec * 1e3 + t.tv_nsec / 1e6;
-}
-
 /* Joins bags; sets *rank and *join to what each phase took, and returns the number of pairs. */
 static uint64_t
 join_ours(const Bag *bag, uint32_t count, double threshold, double *rank, double *join_ms)

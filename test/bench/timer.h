@@ -20,6 +20,16 @@ seconds(void)
 	return t.tv_sec + t.tv_nsec / 1e9;
 }
 
+/* Returns the milliseconds that this process had of processors. */
+static inline double
+processor_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return t.tv_sec * 1e3 + t.tv_nsec / 1e6;
+}
+
 static inline int
 by_value(const void *x, const void *y)
 {
