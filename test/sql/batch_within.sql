@@ -92,6 +92,9 @@ SELECT neardup_guard('grouped', 'sig', 0.7, 'group', 'tenant, lang', 'lang', gro
 SELECT count(*) FILTER (WHERE same_as <> coalesce(keeper, id)) AS differ
 FROM grouped LEFT JOIN neardup_clusters('SELECT id, sig, tenant, lang FROM grouped ORDER BY id', 0.7, nearest => true, within => '{tenant,lang}', unknown => '{lang}') c USING (id);
 DROP TABLE grouped;
+-- Rows that are not compared may be near one keeper: if they are judged different, one of them joins it.
+SELECT id, keeper FROM neardup_clusters('SELECT v.id, to_shingles(''a b c d''), v.tenant FROM (VALUES (1, NULL), (2, 1), (3, 2), (4, 2)) v (id, tenant) ORDER BY id', 0.7,
+	within => '{tenant}', unknown => '{tenant}', verdicts => 'VALUES (2, 3, false)');
 SELECT * FROM neardup_pairs('SELECT id, sig, tenant FROM docs', 0.7, within => '{tenant}', unknown => '{lang}');
 SELECT * FROM neardup_clusters('SELECT id, sig, tenant FROM docs', 0.7, within => '{tenant}', unknown => '{tenant}', method => 'components');
 

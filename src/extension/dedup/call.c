@@ -141,15 +141,15 @@ begin_engine(Call *call)
 	pair->stats = &call->options->stats;
 }
 
-/* Returns whether the rows of two judged ids, of which one may be NO_ROW, are compared. */
+/* Returns whether the rows of two judged ids, of which one may be NO_ROW, may be in one cluster. */
 static bool
 are_met(const Source *left, uint32 a, const Source *right, uint32 b)
 {
 	return left != NULL && right != NULL &&
-		rows_may_meet(left, left->judged_row[a], right, right->judged_row[b]);
+		rows_share_scope(left, left->judged_row[a], right, right->judged_row[b]);
 }
 
-/* Returns whether rows of a call that have two judged ids are compared. */
+/* Returns whether rows of a call that have two judged ids may be in one cluster. */
 static bool
 call_is_met(const void *state, uint32 a, uint32 b)
 {

@@ -72,6 +72,7 @@ typedef struct Within
 extern Within *within_begin(char **name, int columns, char **unknown, int unknowns);
 extern void within_columns(Within *within, const char *query, TupleDesc row_type, int first);
 extern bool within_meet(const Within *within, uint32 a, uint32 b);
+extern bool within_share_scope(const Within *within, uint32 a, uint32 b);
 extern uint32 within_class(Within *within, const Datum *values, const bool *nulls);
 
 /* ---- The rows of a query (source.c) --------------------------------------- */
@@ -105,6 +106,21 @@ rows_may_meet(const Source *left, uint32 a, const Source *right, uint32 b)
 		return false;
 	return class == NULL ||
 		within_meet(left->options->within, class[a], right -> documents -> class[b]);
+}
+
+/*
+ * Returns whether two rows, of which one may be NO_ROW, may be in one cluster: they or others that are
+ * compared with both may lead it.
+ */
+static inline bool
+rows_share_scope(const Source *left, uint32 a, const Source *right, uint32 b)
+{
+	const uint32 *class = left->documents->class;
+
+	if (a == NO_ROW || b == NO_ROW)
+		return false;
+	return class == NULL ||
+		within_share_scope(left->options->within, class[a], right -> documents -> class[b]);
 }
 
 /* ---- Parallel workers (workers.c) ------------------------------------------- */

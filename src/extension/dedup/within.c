@@ -140,6 +140,15 @@ is_same_value(const WithinColumn *column, NullableDatum a, NullableDatum b)
 		 DatumGetBool(FunctionCall2Coll(column->equal, column->collation, a.value, b.value)));
 }
 
+/* Returns whether two classes are of one scope: rows of both may be near a third row. */
+bool
+within_share_scope(const Within *within, uint32 a, uint32 b)
+{
+	if (a == NO_CLASS || b == NO_CLASS || within->scopes == NULL)
+		return a == b && a != NO_CLASS;
+	return within->scope[a] == within->scope[b];
+}
+
 /* Returns whether rows of two classes are compared. */
 bool
 within_meet(const Within *within, uint32 a, uint32 b)
