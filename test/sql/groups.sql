@@ -479,6 +479,19 @@ DELETE FROM later WHERE id = 1;
 SELECT id, same_as FROM later ORDER BY id;
 SELECT tgname, pg_get_triggerdef(oid) ~ 'UPDATE OF id, same_as, sig' AS of_columns FROM pg_trigger WHERE tgrelid = 'later'::regclass AND tgname ~ 'lock';
 DROP TABLE later;
+-- Rows that are there are grouped as the guard reads its expressions, whatever the search_path; also by a type without hashes.
+CREATE SCHEMA shadows;
+CREATE FUNCTION shadows.lower(text) RETURNS text IMMUTABLE LANGUAGE sql AS $$SELECT $1 || clock_timestamp()::text WHERE false$$;
+CREATE TABLE prices (id int PRIMARY KEY, sig shingles, lang text, price money, same_as int);
+INSERT INTO prices SELECT i, to_shingles('a b c d'), (ARRAY['en', 'DE', 'de', 'EN'])[i], (i % 2)::numeric FROM generate_series(1, 4) i;
+SET search_path = shadows, groups, public, pg_catalog;
+SELECT neardup_guard('prices', 'sig', 0.9, 'group', within => 'pg_catalog.lower(lang)', group_column => 'same_as', name => 'g');
+RESET search_path;
+SET search_path = groups, public;
+SELECT id, same_as FROM prices ORDER BY id;
+SELECT neardup_guard('prices', within => 'price', name => 'g');
+SELECT id, same_as FROM prices ORDER BY id;
+
 -- Rows that a column lets in lead, whatever they are similar to.
 ALTER TABLE calls ADD confirmed boolean;
 SELECT neardup_guard('calls', unless => 'confirmed', name => 'calls_sig_group');

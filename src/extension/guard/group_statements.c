@@ -13,6 +13,7 @@
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
@@ -500,19 +501,40 @@ place_by_batch(const GuardRule *rule)
 					in_group(rule, "t", column_of("l", rule->guarded->name)));
 }
 
+/* Returns whether the session's search_path reads the expressions of a rule as the guard does. */
+static bool
+are_read_alike(const GuardRule *rule, const GuardPlace *place, Relation table)
+{
+	const char *condition = rule->options.value[OPTION_CONDITION];
+	bool alike =
+		equal(guard_parse(table, OPTION_SIGNATURE, rule->signature), place->signature.expression);
+
+	for (int i = 0; i < rule->withins; i++)
+		alike &= equal(guard_parse(table, OPTION_WITHIN, rule->within[i].text),
+					   place->within[i].expression);
+	return alike &&
+		(condition == NULL ||
+		 equal(make_ands_explicit((List *) guard_parse(table, OPTION_CONDITION, condition)),
+			   place->condition.expression));
+}
+
 /* Returns whether the batch gives rows the groups that they would get one after another. */
 static bool
 is_batchable(const GuardRule *rule)
 {
 	Relation table = table_open(rule->guarded->oid, AccessShareLock);
-	Oid type = guard_describe(rule, table)->signature.type;
+	const GuardPlace *place = guard_describe(rule, table);
+	Oid type = place->signature.type;
 	bool can = type == extension_type(rule->function, "minhash") ||
 		type == extension_type(rule->function, "simhash") ||
 		type == extension_type(rule->function, "shingles");
 
+	can = can && are_read_alike(rule, place, table);
 	table_close(table, NoLock);
 	for (int i = 0; i < rule->withins; i++)
-		can &= rule->within[i].span == NULL;
+		can &= rule->within[i].span == NULL &&
+			OidIsValid(lookup_type_cache(place->within[i].type, TYPECACHE_HASH_EXTENDED_PROC)
+						   ->hash_extended_proc);
 	return can && rule->measure == MEASURE_RESEMBLANCE && rule->unless == NULL &&
 		!OidIsValid(rule->verdicts);
 }
