@@ -95,6 +95,11 @@ DROP TABLE grouped;
 -- Rows that are not compared may be near one keeper: if they are judged different, one of them joins it.
 SELECT id, keeper FROM neardup_clusters('SELECT v.id, to_shingles(''a b c d''), v.tenant FROM (VALUES (1, NULL), (2, 1), (3, 2), (4, 2)) v (id, tenant) ORDER BY id', 0.7,
 	within => '{tenant}', unknown => '{tenant}', verdicts => 'VALUES (2, 3, false)');
+-- People may know better than keys; the groups of a guard are the same.
+SELECT * FROM neardup_pairs('SELECT v.id, to_shingles(''a b c d''), v.tenant FROM (VALUES (1, NULL), (2, 1), (3, 2)) v (id, tenant) ORDER BY id', 0.7,
+	within => '{tenant}', unknown => '{tenant}', verdicts => 'VALUES (2, 3, true), (1, 2, false)');
+SELECT id, keeper FROM neardup_clusters('SELECT v.id, to_shingles(''a b c d''), v.tenant FROM (VALUES (2, 1), (3, 2), (4, 2)) v (id, tenant) ORDER BY id', 0.7,
+	within => '{tenant}', unknown => '{tenant}', verdicts => 'VALUES (2, 3, true)');
 SELECT * FROM neardup_pairs('SELECT id, sig, tenant FROM docs', 0.7, within => '{tenant}', unknown => '{lang}');
 SELECT * FROM neardup_clusters('SELECT id, sig, tenant FROM docs', 0.7, within => '{tenant}', unknown => '{tenant}', method => 'components');
 

@@ -141,7 +141,7 @@ begin_engine(Call *call)
 	pair->stats = &call->options->stats;
 }
 
-/* Returns whether the rows of two judged ids, of which one may be NO_ROW, may be in one cluster. */
+/* Returns whether a verdict on the rows of two ids, of which one may be NO_ROW, counts. */
 static bool
 are_met(const Source *left, uint32 a, const Source *right, uint32 b)
 {
@@ -149,7 +149,7 @@ are_met(const Source *left, uint32 a, const Source *right, uint32 b)
 		rows_share_scope(left, left->judged_row[a], right, right->judged_row[b]);
 }
 
-/* Returns whether rows of a call that have two judged ids may be in one cluster. */
+/* Returns whether a verdict on two ids counts for rows of a call. */
 static bool
 call_is_met(const void *state, uint32 a, uint32 b)
 {

@@ -109,8 +109,8 @@ rows_may_meet(const Source *left, uint32 a, const Source *right, uint32 b)
 }
 
 /*
- * Returns whether two rows, of which one may be NO_ROW, may be in one cluster: they or others that are
- * compared with both may lead it.
+ * Returns whether a verdict on two rows, of which one may be NO_ROW, counts: if a column is unknown, rows
+ * that are not compared may be near a third one, and so in one cluster.
  */
 static inline bool
 rows_share_scope(const Source *left, uint32 a, const Source *right, uint32 b)

@@ -121,7 +121,7 @@ put_same(PairRows *pairs)
 			uint32 b = sides == 1 ? Max(x, y) : y;
 			double similarity = NO_SIMILARITY;
 
-			if (verdict->reported[side] || !rows_may_meet(pairs->left, a, pairs->right, b))
+			if (verdict->reported[side] || !rows_share_scope(pairs->left, a, pairs->right, b))
 				continue;
 			if (left_document[a] != NO_DOCUMENT && right_document[b] != NO_DOCUMENT)
 				similarity = documents_similarity(pairs->left->documents, left_document[a],

@@ -55,16 +55,11 @@ source_of(const Units *units, uint32 number)
 	return units->source[number / units->places];
 }
 
-/*
- * Passes the members of each pair judged same, or different, to a function.  Rows that are not compared
- * may be near a third one, so that they are different counts.
- */
+/* Passes the members of each pair judged same, or different, to a function. */
 static void
 for_verdicts(Units *units, bool same, void (*function)(Units *units, uint32 x, uint32 y))
 {
 	uint32 members = units->places * (units->source[1] ? 2 : 1);
-	bool (*counts)(const Source *, uint32, const Source *, uint32) =
-		same ? rows_may_meet : rows_share_scope;
 
 	for (uint32 v = 0; v < units->verdicts->count; v++)
 	{
@@ -72,8 +67,8 @@ for_verdicts(Units *units, bool same, void (*function)(Units *units, uint32 x, u
 
 		for (uint32 x = verdict->a; x < members && verdict->same == same; x += units->places)
 			for (uint32 y = verdict->b; y < members; y += units->places)
-				if (counts(source_of(units, x), units->member[x].row, source_of(units, y),
-						   units->member[y].row))
+				if (rows_share_scope(source_of(units, x), units->member[x].row, source_of(units, y),
+									 units->member[y].row))
 					function(units, x, y);
 		host_check_interrupts_at(v);
 	}
