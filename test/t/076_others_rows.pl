@@ -83,6 +83,14 @@ foreach my $settings (@settings)
 	$node->safe_psql('postgres', 'DELETE FROM logged WHERE id = 1000');
 }
 
+# From release 16 on auto_explain prints parameters, of which a key that is unknown is none.
+is($node->safe_psql('postgres', q{
+	CREATE TABLE goods (id int PRIMARY KEY, sig minhash, isbn text, same_as int);
+	SELECT FROM neardup_guard('goods', 'sig', 0.8, 'group', within => 'isbn', unknown => 'isbn', group_column => 'same_as', verdicts => 'judged');
+	INSERT INTO goods SELECT i, to_minhash(letter(1)) FROM generate_series(1, 3) i;
+	DELETE FROM goods WHERE id = 1;
+	SELECT string_agg(same_as::text, ' ') FROM goods}) =~ s/^\n+//r, '2 2', 'groups whose key is unknown');
+
 my $records = $node->safe_psql('postgres', "SELECT count(*), bool_and(resembles = 770007 AND similarity = $similarity) FROM queue");
 is($records, @settings . '|t', 'the log has both');
 

@@ -158,10 +158,13 @@ parameters(GuardCheck *check, Datum key, Datum group, bool choice)
 	guard_add_value(&list, BOOLOID, (NullableDatum){BoolGetDatum(choice)});
 	for (int i = 0; i < check->rule->withins; i++)
 	{
-		NullableDatum value = guard_get(check, check->row, &check->place->within[i]);
+		const GuardTerm *term = &check->place->within[i];
 
-		value.isnull &= check->rule->within[i].scope;
-		guard_add_value(&list, check->place->within[i].type, value);
+		/* Others are not used; the value of one may be NULL, and a log of parameters would print it. */
+		if (check->rule->within[i].scope)
+			guard_add_value(&list, term->type, guard_get(check, check->row, term));
+		else
+			guard_add_value(&list, BOOLOID, (NullableDatum){0});
 	}
 	return list;
 }
