@@ -155,6 +155,18 @@ class Tables(unittest.TestCase):
             self.assertEqual([row["id"] for row in rows], IDS, name)
             self.assertEqual([row["body"] if isinstance(row["body"], str) else "" for row in rows], expected, name)
             self.assertEqual(neardup.dedupe(tables()[name], text="body", unit="passage", mark=True), marked, name)
+        for kind, packages in (pandas.Series, pandas), (polars.Series, polars):
+            for name, made in [(name, packages.DataFrame({"body": column})) for name, column in columns().items() if isinstance(column, kind)]:
+                # Of the last two, nothing goes.
+                for some in made, made[:9], made[:0]:
+                    kept = rows_of(neardup.dedupe(some, text="body", unit="passage"))
+                    self.assertEqual([row["body"] if isinstance(row["body"], str) else "" for row in kept], expected[:len(some)], name)
+        # Bytes stay bytes.
+        packed = [text.encode() for text in texts]
+        packed_table = pyarrow.table({"body": packed})
+        for made in (neardup.dedupe(packed, unit="passage"), *([row["body"] for row in rows_of(neardup.dedupe(some, text="body", unit="passage"))] for some in (
+                [{"body": text} for text in packed], packed_table, pandas.DataFrame({"body": packed}), polars.DataFrame({"body": packed}), duckdb.sql("SELECT * FROM packed_table")))):
+            self.assertEqual(made, [text.encode() for text in expected])
         for wrong in {"unit": "line"}, {"unit": "passage", "min_run": 0}, {"unit": "passage", "min_run": 2, "min_left": 3}:
             with self.assertRaises(ValueError):
                 neardup.dedupe(texts, **wrong)

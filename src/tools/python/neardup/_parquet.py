@@ -417,8 +417,7 @@ class _Cutting:
             if cut.left < self._least:
                 gone.add(cut.record - begin)
             else:
-                item = rows.column(self._field)[cut.record - begin].as_py()
-                texts[cut.record - begin] = cut.of(item if isinstance(item, str) else item.decode(errors="replace"))
+                texts[cut.record - begin] = cut.of(rows.column(self._field)[cut.record - begin].as_py())
         self.stay += len(rows) - len(gone)
         rows = pyarrow_edit(rows, self._field, texts) if texts else rows
         return pyarrow_take(rows, [i for i in range(len(rows)) if i not in gone]) if gone else rows

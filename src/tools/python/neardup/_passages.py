@@ -33,8 +33,10 @@ class Cut(NamedTuple):
     left: int
     passages: list[Passage]
 
-    def of(self, text: str) -> str:
-        """Returns the text without the passages."""
+    def of(self, text: Any) -> Any:
+        """Returns the text, str or bytes of UTF-8, without the passages."""
+        if isinstance(text, bytes):
+            return self.of(text.decode(errors="replace")).encode()
         made, at = [], 0
         for start, end, blank in self.pieces:
             made += [text[at:start], " " if blank else ""]

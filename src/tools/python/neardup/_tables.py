@@ -29,7 +29,7 @@ class _Table(NamedTuple):
     pick: Callable[[Any, Any, Sequence[int | None]], Any]
     take: Callable[[Any, list[int]], Any]
     extend: Callable[[Any, dict[str, Any]], Any]
-    edit: Callable[[Any, Any, dict[int, str]], Any]
+    edit: Callable[[Any, Any, dict[int, Any]], Any]
 
 
 def _names(table: Any) -> list[Any]:
@@ -95,7 +95,7 @@ def _pyarrow_extend(table: Any, columns: dict[str, Any]) -> Any:
     return table
 
 
-def pyarrow_edit(table: Any, name: str, texts: dict[int, str]) -> Any:
+def pyarrow_edit(table: Any, name: str, texts: dict[int, Any]) -> Any:
     pyarrow, place, chunks = import_module("pyarrow"), 0, []
     field = table.schema.field(name)
     kind = field.type
@@ -105,7 +105,7 @@ def pyarrow_edit(table: Any, name: str, texts: dict[int, str]) -> Any:
         if mine:
             items = [mine.get(i, item) for i, item in enumerate(chunk.to_pylist())]
             plain = kind.value_type if pyarrow.types.is_dictionary(kind) else kind
-            chunk = pyarrow.array([item.encode() if isinstance(item, str) and "binary" in str(plain) else item for item in items], plain).cast(kind)
+            chunk = pyarrow.array(items, plain).cast(kind)
         chunks.append(chunk)
     column = pyarrow.chunked_array(chunks, kind)
     return table.set_column(table.schema.get_field_index(name), field, column.combine_chunks() if type(table).__name__ == "RecordBatch" else column)
@@ -119,7 +119,7 @@ def _arrow_of(items: Any) -> Any:
     return pyarrow.chunked_array(items) if hasattr(items, "__arrow_c_stream__") else pyarrow.array(items, from_pandas=not isinstance(items, list))
 
 
-def _polars_edit(table: Any, name: str, texts: dict[int, str]) -> Any:
+def _polars_edit(table: Any, name: str, texts: dict[int, Any]) -> Any:
     polars = import_module("polars")
     items = [texts.get(i, item) for i, item in enumerate(table[name].to_list())]
     return table.with_columns(polars.Series(name, items, dtype=table[name].dtype))
@@ -130,6 +130,11 @@ def _polars_extend(table: Any, columns: dict[str, Any]) -> Any:
     return table.with_columns([polars.Series(name, items) for name, items in columns.items()])
 
 
+def _pandas_types(table: Any) -> list[Any]:
+    """Returns the types of columns; those of other categories are the same."""
+    return [f"{kind}, ordered={kind.ordered}" if hasattr(kind, "categories") else kind for kind in table.dtypes]
+
+
 def _pandas_pick(table: Any, name: Any, places: Sequence[int | None]) -> Any:
     pandas, column = import_module("pandas"), table[name]
     nulls = [place is None for place in places]
@@ -138,10 +143,11 @@ def _pandas_pick(table: Any, name: Any, places: Sequence[int | None]) -> Any:
         items = pandas.array(column.to_numpy().take([place or 0 for place in places])) if len(column) else pandas.array([pandas.NA] * len(places), "Int64")
         items[nulls] = pandas.NA
         return items
-    return column.array.take([-1 if place is None else place for place in places], allow_fill=True)
+    # An empty list would be one of floats.
+    return column.array.take(import_module("numpy").array([-1 if place is None else place for place in places], int), allow_fill=True)
 
 
-def _pandas_edit(table: Any, name: Any, texts: dict[int, str]) -> Any:
+def _pandas_edit(table: Any, name: Any, texts: dict[int, Any]) -> Any:
     pandas, column = import_module("pandas"), table[name]
     items = [texts.get(i, item) for i, item in enumerate(column)]
     made = pandas.Series(items, column.index, getattr(column.dtype, "categories", column).dtype, name=name)
@@ -187,12 +193,12 @@ def _dataset_extend(table: Any, columns: dict[str, Any]) -> Any:
     return table
 
 
-def _dataset_edit(table: Any, name: str, texts: dict[int, str]) -> Any:
+def _dataset_edit(table: Any, name: str, texts: dict[int, Any]) -> Any:
     datasets = import_module("datasets")
     return datasets.Dataset(pyarrow_edit(table.with_format("arrow")[:], name, texts), info=datasets.DatasetInfo(features=table.features))
 
 
-def _rows_edit(rows: Any, name: str, texts: dict[int, str]) -> Any:
+def _rows_edit(rows: Any, name: str, texts: dict[int, Any]) -> Any:
     return [{**row, name: texts[i]} if i in texts else row for i, row in enumerate(rows)]
 
 
@@ -205,7 +211,7 @@ _PYARROW = _Table(_names, lambda t: t.schema.types, lambda t, n: t.column(n), _p
 _PACKAGES = {
     "pyarrow": _PYARROW,
     "polars": _Table(_names, lambda t: t.dtypes, lambda t, n: t[n], lambda t, n, i: t[n].gather(i), lambda t, i: t[i], _polars_extend, _polars_edit),
-    "pandas": _Table(_names, lambda t: list(t.dtypes), lambda t, n: t[n], _pandas_pick, lambda t, i: t.iloc[i], _pandas_extend, _pandas_edit),
+    "pandas": _Table(_names, _pandas_types, lambda t, n: t[n], _pandas_pick, lambda t, i: t.iloc[i], _pandas_extend, _pandas_edit),
     "datasets": _Table(_names, lambda t: list(t.features.values()), _dataset_column, _dataset_pick, lambda t, i: t.select(i), _dataset_extend, _dataset_edit),
 }
 _ROWS = _Table(lambda t: list(dict.fromkeys(name for row in t for name in row)), lambda t: [], lambda t, n: [row.get(n) for row in t],
@@ -287,11 +293,11 @@ def _duckdb_extend(table: _Relation, columns: dict[str, Any]) -> _Relation:
                      number=_places(range(count)), **numbers)
 
 
-def _duckdb_edit(table: _Relation, name: str, texts: dict[int, str]) -> _Relation:
+def _duckdb_edit(table: _Relation, name: str, texts: dict[int, Any]) -> _Relation:
     column = _quoted(name)
     rows = (f"SELECT t.* REPLACE (CASE WHEN n.number IS NULL THEN t.{column} ELSE n.text END AS {column}) "
             f"FROM {table.name} AS t LEFT JOIN neardup_numbers AS n ON t.rowid = n.number ORDER BY t.rowid")
-    return _Relation(table, rows, number=_places(list(texts)), text=import_module("pyarrow").array(texts.values(), "string"))
+    return _Relation(table, rows, number=_places(list(texts)), text=import_module("pyarrow").array(list(texts.values())))
 
 
 _DUCKDB = _Table(lambda t: t.columns, lambda t: t.types, lambda t, n: t.query(f"SELECT {_quoted(n)} FROM {t.name} ORDER BY rowid").to_arrow_table().column(0),
@@ -493,12 +499,12 @@ def _without_passages(opened: _Opened | None, records: Any, text: Any, sides: tu
     cuts = [cut for cut in cuts if cut.left >= min_left]
     some = [records[cut.record] for cut in cuts] if opened is None else opened.how.pick(opened.table, text, [cut.record for cut in cuts])
     items = some if isinstance(some, list) else _arrow_of(getattr(some, "items", some)).to_pylist()
-    texts = {cut.record - bisect.bisect(gone, cut.record): cut.of(item.decode(errors="replace") if isinstance(item, bytes) else item)
-             for cut, item in zip(cuts, items)}
+    texts = {cut.record - bisect.bisect(gone, cut.record): cut.of(item) for cut, item in zip(cuts, items)}
     stay = sorted({*range(count)}.difference(gone))
     if opened is None:
         return type(records)(texts.get(i, records[number]) for i, number in enumerate(stay))
-    return _checked(opened, opened.how.edit(opened.how.take(opened.table, stay), text, texts))
+    made = opened.how.take(opened.table, stay)
+    return _checked(opened, opened.how.edit(made, text, texts) if texts else made)
 
 
 def dedupe(records: Any, threshold: float = DEFAULT.threshold, *, text: Any = None, id: Any = None,
