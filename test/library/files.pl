@@ -178,11 +178,12 @@ is(counts(run('printf "text\n\n" | $N sign -s "word 1" -i tsv --format records |
 my $bom = "\xEF\xBB\xBF";
 my $good_line = qq({"text": "a b c"}\n);
 file('bom.jsonl', $bom . $good_line);
+file('mark.jsonl', $bom);
 file('bom.csv', "${bom}text\na b c\nd e f\n");
 file('plain.csv', "text\na b c\ng h i\n");
 file('empty.csv', '');
 is(run("\$N $_->[0] | sed 's/1.word.*/S/'"), $bom . $_->[1], "$_->[0] keeps the mark")
-	for [ 'dedupe bom.jsonl', $good_line ], [ 'dedupe <bom.jsonl', $good_line ], [ 'dedupe --unit line bom.jsonl', $good_line ], [ 'sign --format records bom.jsonl', qq({"text": "a b c","signature":"S\n) ], [ 'dedupe --against plain.csv bom.csv', "text\nd e f\n" ],
+	for [ 'dedupe bom.jsonl', $good_line ], [ 'dedupe <bom.jsonl', $good_line ], [ 'dedupe --unit line bom.jsonl', $good_line ], [ 'dedupe mark.jsonl bom.jsonl', $good_line ], [ 'dedupe --unit passage mark.jsonl bom.jsonl', $good_line ], [ 'sign --format records bom.jsonl', qq({"text": "a b c","signature":"S\n) ], [ 'dedupe --against plain.csv bom.csv', "text\nd e f\n" ],
 	[ 'sign --format records bom.csv', qq(text,signature\na b c,"S\nd e f,"S\n) ], [ 'dedupe bom.csv plain.csv', "text\na b c\nd e f\ng h i\n" ], [ 'dedupe empty.csv bom.csv', "text\na b c\nd e f\n" ];
 is(run('$N dedupe plain.csv bom.csv'), "text\na b c\ng h i\nd e f\n", 'but not behind other records');
 is(run('rm -rf marked; gzip -k bom.csv; $N dedupe --output marked plain.csv bom.csv.gz; cat marked/plain.csv; gzip -dc marked/bom.csv.gz'), "text\na b c\ng h i\n${bom}text\nd e f\n", 'in a file of its own');

@@ -32,6 +32,7 @@ struct Files
 	Input *input; /* the open file, or NULL */
 	bool whole;   /* records are written as they are read, so their columns must be the same */
 	bool head;    /* the names of columns come next */
+	bool marked;  /* a byte order mark was read */
 	int column[FIELDS];
 	int count;               /* columns */
 	Buffer columns;          /* names of columns of the first file, with a zero behind each */
@@ -155,7 +156,7 @@ files_rewind(Files *files)
 	files->total = files_bytes(files);
 	files->begun = time(NULL);
 	files->again = files->next > 0;
-	files->keeps = false;
+	files->keeps = files->marked = false;
 	files->left_out.length = files->ends = 0;
 	files->next = 0;
 	files->before = files->read = 0;
@@ -410,7 +411,9 @@ begin_text(Files *files, RecordBatch *batch, bool *refused)
 		files->texts && refuse_encoding(batch->file, batch->packing, data, place_of_defect(files));
 	if (*refused || data->length < 3 || memcmp(data->bytes, "\xef\xbb\xbf", 3) != 0)
 		return 0;
-	batch->marked = options.folder != NULL || (files->records == 0 && files->columns.length == 0);
+	batch->marked = options.folder != NULL ||
+		(!files->marked && files->records == 0 && files->columns.length == 0);
+	files->marked = true;
 	return 3;
 }
 
