@@ -80,6 +80,12 @@ def polars_frame():
     return polars.DataFrame([polars.Series("number", numbers), polars.Series("text", texts), *(polars.Series(str(kind), [*two, two[0] if "Array" in str(kind) else None] * 2, kind) for kind, two in few.items())])
 
 
+def verify(*arguments):
+    """Returns the exit code of neardup.verify, and what it says."""
+    done = subprocess.run([sys.executable, "-m", "neardup.verify", *map(str, arguments)], cwd=HERE, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
 def run(*arguments, code=0):
     """Runs the program, which ends with this code; returns what it says."""
     said, ended = io.StringIO(), 0
@@ -291,6 +297,11 @@ class Parquet(unittest.TestCase):
         said = run(*files, "-o", f"{self.folder}/made", "--skip-errors", "--id", "id").replace(f"{self.folder}/", "")
         self.assertRegex(said, r'^neardup: files that are left out, since they cannot be read: 5\n  could not read "torn.parquet": .*footer.*\n  could not read "page.parquet": .*\n  could not read "other.parquet": a column of texts has Arrow\'s type utf8 or binary, not .*\n  …\n$')
         self.assertEqual(sorted(path.name for path in (self.folder / "made").iterdir()), ["a.parquet", "b.parquet"])
+        for options in [], ["--unit", "passage"], ["--common", ".5", "--source", "n"]:
+            more = [*files, self.write("few.parquet", TABLE.select(["id", "text"]).slice(150, 50))] if "n" in options else files
+            made, report = f"{self.folder}/{len(options)}/", self.folder / "report"
+            self.assertIn("cannot be read: 6" if "n" in options else "cannot be read: 5", run(*more, "-o", made, "--skip-errors", "--report", report, *options))
+            self.assertRegex(str(verify("--skip-errors", *options, *more, made, report)), "^.0, .200 records: ")
         self.assertEqual([pyarrow.parquet.read_table(self.folder / f"made/{name}.parquet")["id"].to_pylist() for name in "ab"], [IDS[:100], IDS[100:150]])
         run(files[0], none, "-o", f"{self.folder}/one", "--skip-errors")
         self.assertEqual(pyarrow.parquet.read_table(self.folder / "one/a.parquet")["id"].to_pylist(), IDS[:100])
@@ -337,10 +348,6 @@ class Parquet(unittest.TestCase):
 
     def test_verify(self):
         """What neardup.verify finds right, and wrong."""
-        def verify(*arguments):
-            done = subprocess.run([sys.executable, "-m", "neardup.verify", *map(str, arguments)], cwd=HERE, capture_output=True, text=True, check=False)
-            return done.returncode, done.stdout + done.stderr
-
         moments = TABLE.append_column("t", pyarrow.array(range(len(IDS)), pyarrow.timestamp("ns"))).append_column("f", pyarrow.array([float("nan"), 0.0] * (len(IDS) // 2)))
         file, report = self.write("t.parquet", moments), self.folder / "report"
         against = self.write("against.parquet", moments.slice(200, 20))
@@ -381,8 +388,12 @@ class Parquet(unittest.TestCase):
             self.assertEqual((made.schema, made.schema.metadata), (TABLE.schema, TABLE.schema.metadata))
             cut = neardup.dedupe([text or "" for text in TEXTS], unit="passage", min_left=3 if "3" in options else 1, against=TEXTS[:20] if len(options) and "3" not in options else None)
             self.assertEqual([text or "" for text in made["text"].to_pylist()], cut)
-            done = subprocess.run([sys.executable, "-m", "neardup.verify", "--unit", "passage", "--id", "id", *options, str(file), str(self.out), str(report)], cwd=HERE, capture_output=True, text=True, check=False)
-            self.assertEqual(done.returncode, 0, done.stderr)
+            code, said = verify("--unit", "passage", "--id", "id", *options, file, self.out, report)
+            self.assertEqual(code, 0, said)
+        packed = self.write("packed.parquet", pyarrow.table({"text": [text and text.encode() for text in TEXTS]}))
+        for options in [], ["--unit", "passage"]:
+            run(packed, "-o", self.out, "--report", report, *options)
+            self.assertEqual(verify(packed, self.out, report, *options)[0], 0)
         with self.assertRaises(SystemExit), contextlib.redirect_stderr(io.StringIO()):
             main(["dedupe", "--unit", "passage", "--field", "a.b", str(self.write("nested.parquet", pyarrow.table({"a": [{"b": "c"}]}))), "-o", str(self.out)])
 

@@ -160,13 +160,13 @@ class _Side:
         return [item for array in self.column(field) for item in _texts_of(array).to_pylist()] if field else range(1, NO_KEEPER)
 
 
-def _whole(paths: Sequence[str], field: str, id: str | None) -> list[str]:
+def _whole(paths: Sequence[str], field: str, *more: str | None) -> list[str]:
     """Returns the paths of files that can be read to their ends, and says which are left out."""
     stay, left_out = [], []
     for path in paths:
         try:
             side = _Side([path])
-            side.check(field, id)
+            side.check(field, *more)
             with _reading(path):
                 for chunk in itertools.chain.from_iterable(map(_arrow.chunks_of, side.column(field))):
                     _arrow.texts_of(chunk)
@@ -435,7 +435,7 @@ def dedupe_files(inputs: Sequence[str], output: str, *, field: str, id: str | No
     """Writes what stays of Parquet files, with skip_errors of those that can be read: a file, or one for each in a folder.
     `keeping` is of keep(), `making` of make_values(); with `passages` these go instead of rows; done is told how many rows stay, of how many; told how many shingles
     are left out, as of dedupe()."""
-    known = _distinct(_whole(inputs, field, id) if skip_errors else inputs, against)
+    known = _distinct(_whole(inputs, field, id, source) if skip_errors else inputs, against)
     several = len(known) > 1 or skip_errors and len(inputs) > 1
     inputs = known
     side, other = _Side(inputs), None if against is None else _Side([against])

@@ -223,7 +223,8 @@ def _cells(row: bytes, how: argparse.Namespace) -> list[str]:
 def _edited(value: Any, steps: list[str], edit: Callable[[str], str]) -> Any:
     """Returns a value with other texts at a place within it."""
     if not steps:
-        return edit(value) if isinstance(value, str) else value
+        # In Parquet files, texts may be bytes.
+        return edit(value) if isinstance(value, str) else edit(value.decode(errors="replace")).encode() if isinstance(value, bytes) else value
     if steps[0] == "[]":
         return [_edited(element, steps[1:], edit) for element in value] if isinstance(value, list) else value
     return {**value, steps[0]: _edited(value[steps[0]], steps[1:], edit)} if isinstance(value, dict) and steps[0] in value else value
@@ -287,6 +288,18 @@ def _of_parquet(path: str, how: argparse.Namespace, number: int) -> Iterator[Rec
         raise Unreadable(f'could not read "{path}": {error}') from None
 
 
+def _is_whole(path: str, how: argparse.Namespace) -> bool:
+    """Returns whether a Parquet file can be read to its end, and has the columns: if errors are skipped, another one is left out."""
+    try:
+        for _ in _of_parquet(path, how, 0):
+            pass
+    except (Unreadable, OSError):
+        return False
+    schema = how.schemas[path]
+    root = how.field if how.field in schema.names else re.split(r"\.|\[", how.field)[0]
+    return {root, *filter(None, (how.id, how.source))} <= {*schema.names} and re.search("string|binary", str(schema.field(root).type)) is not None
+
+
 class Side:
     """The records of files, which are numbered, and the names of columns; if errors are skipped, how many are left out."""
 
@@ -298,7 +311,7 @@ class Side:
     def records(self, paths: Iterable[str]) -> Iterator[Record]:
         for path in paths:
             if self._how.format == "parquet":
-                for record in _of_parquet(path, self._how, self._number):
+                for record in _of_parquet(path, self._how, self._number) if not self._skip or _is_whole(path, self._how) else ():
                     self._number = record.number
                     yield record
             elif not self._skip or _readable(path):
