@@ -426,7 +426,9 @@ class Parquet(unittest.TestCase):
                 ("No such file", 2, self.file, "-o", self.folder / "none/out.parquet"), ("no size", 1, self.file, "-o", self.out, "-m", "4X"), ("no size", 1, self.file, "-o", self.out, "-m", "0.1"),
                 ("no size", 1, self.file, "-o", self.out, "-m", "4g"), ("no K,B", 1, self.file, "-o", self.out, "--minhash", "512"),
                 *((f'jobs: "{jobs}" is no number of threads, whole, from 1 to 1024', 1, self.file, "-o", self.out, "-j", jobs) for jobs in ("0", "1025", "-1", "2.5", "many")),
-                ("--shingles compares texts", 1, self.file, "-o", self.out, "--shingles", "--decide", "signatures"), ("no column 'key'", 2, self.file, "-o", self.out, "--id", "key")):
+                ("--shingles compares texts", 1, self.file, "-o", self.out, "--shingles", "--decide", "signatures"), ("no column 'key'", 2, self.file, "-o", self.out, "--id", "key"),
+                ("--min-run is for --unit passage", 1, self.file, "-o", self.out, "--min-run", "9"), ("a passage has from 1 to", 1, self.file, "-o", self.out, "--unit", "passage", "--min-run", "0"),
+                *((f"{name} is for whole records, not for --unit passage", 1, self.file, "-o", self.out, "--unit", "passage", name, value) for name, value in (("--common", ".5"), ("--threshold", ".9")))):
             self.assertRegex(run(*arguments, code=code), why)
         self.assertFalse(self.out.exists())
         twice = self.write("twice.parquet", pyarrow.table([["a"], ["b"]], ["text", "text"]))

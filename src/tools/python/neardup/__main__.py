@@ -13,6 +13,9 @@ from ._library import DEFAULT, JOBS_MOST
 _UNITS = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _USAGE, _INPUT, _MEMORY, _INTERRUPT = 1, 2, 3, 130
 _TOO_LARGE = 4
+# Options that have no meaning for the other unit.
+_OF_PASSAGES = ("min_run", "min_left")
+_OF_RECORDS = ("scheme", "minhash", "shingles", "lexicon", "common", "source", "threshold", "containment", "multiset", "nearest", "decide", "contained")
 
 
 def _fail(code: int, message: object) -> NoReturn:
@@ -85,6 +88,10 @@ def _parser() -> _Parser:
 def _dedupe(given: argparse.Namespace) -> None:
     from ._parquet import dedupe_files
     from ._passages import check_arguments
+    passage, defaults = given.unit == "passage", _parser().parse_args(["dedupe", "", "--output", ""])
+    for name in _OF_RECORDS if passage else _OF_PASSAGES:
+        if getattr(given, name) != getattr(defaults, name):
+            _fail(_USAGE, f"--{name.replace('_', '-')} is for {'whole records, not for --unit passage' if passage else '--unit passage'}")
     check_arguments(given.min_run, given.min_left)
     lexicon = None
     if given.lexicon:
@@ -107,7 +114,7 @@ def _dedupe(given: argparse.Namespace) -> None:
                  report=given.report, skip_errors=given.skip_errors,
                  told=lambda count: print(f"neardup: shingles that many texts have, and are left out: {count}", file=sys.stderr),
                  keeping=keeping, making=making,
-                 passages={"min_run": given.min_run, "min_left": given.min_left} if given.unit == "passage" else None,
+                 passages={"min_run": given.min_run, "min_left": given.min_left} if passage else None,
                  done=lambda stay, rows: sys.stderr.isatty() and print(f"{stay:,} of {rows:,} rows stay", file=sys.stderr))
 
 

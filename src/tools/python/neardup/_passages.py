@@ -80,7 +80,7 @@ class _Passages:
 
 
 def check_arguments(min_run: int, min_left: int) -> None:
-    if not 1 <= min_left <= min_run:
+    if min_run > 0 and not 1 <= min_left <= min_run:
         raise NeardupError(f"min_left is from 1 to min_run, not {min_left}: else first copies could go", 1)
 
 
