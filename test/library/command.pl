@@ -343,6 +343,8 @@ fails('$N sign --format records h.csv quotes.csv', 2, qr/other columns/);
 fails('printf "id,text,x\n1,a b c\n" >less.csv; $N sign --format records less.csv', 2, qr/record 1 of "less.csv" cannot be read: it has more or fewer fields/);
 fails("\$N sign --minhash '$_' a.jsonl", 1, qr/"\Q$_\E" is no shape/) for '64,1x', '64,1,9', '64,', ' 64', '+64', '64, 1', '4294967808';
 fails('$N learn --entries 10.5 a.jsonl', 1, qr/--entries cannot be "10.5": it is the most entries of the lexicon, whole, from 1 to 1000000$/);
+fails("\$N dedupe --$_ a.jsonl", 1, qr/cannot be "[^"]*": it is the (?:fewest words .*, whole, from 1 to |least share .*, above 0, at most 1$)/)
+	for 'unit passage --min-run 0', 'unit passage --min-run 100001', 'unit passage --min-left 0', 'unit line --min-words 1.5', 'contained 2';
 fails('$N pairs --jobs 1.5 a.jsonl', 1, qr/--jobs cannot be "1.5"/);
 fails('$N sign a.jsonl --format', 1, qr/^neardup: "--format" is no option, or lacks its value/);
 fails('$N learn --field body a.jsonl', 2, qr/has a text in the field "body"/);
