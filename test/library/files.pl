@@ -795,6 +795,11 @@ SKIP:
 	run('printf "\357\273\277" | cat - went >went2');
 	fails("python3 $verify -t 0.5 --id id --against held.jsonl c.jsonl went2 cert", 1, qr/"went2" has a byte order mark, and "c.jsonl" has none/);
 	fails("python3 $verify --id id nowhere went cert", 2, qr/No such file/);
+	# What is named in --against, too, is no source.
+	file('again.jsonl', map { qq({"text": "alpha beta gamma delta k$_", "src": "s"}\n) } 1 .. 25);
+	file('more.jsonl', (map { qq({"text": "m$_ n$_", "src": "q"}\n) } 1 .. 99), qq({"text": "alpha beta gamma delta", "src": "q"}\n));
+	run('$N dedupe -s "word 1" -t 0.5 --common 0.5 --source src -a again.jsonl --report cert again.jsonl more.jsonl >went 2>/dev/null');
+	like(run("python3 $verify -s 'word 1' -t 0.5 --common 0.5 --source src -a again.jsonl again.jsonl more.jsonl went cert"), qr/^100 records: 99 in .* 1 removed/, 'sources');
 	run('$N dedupe --unit line --min-words 2 --report cert c.jsonl >went');
 	@kept = split /^/, slurp('went');
 	@report = split /^/, slurp('cert');

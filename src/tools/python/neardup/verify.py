@@ -432,7 +432,7 @@ def _compare(how: argparse.Namespace, needed: dict[str, str], change: Callable[[
 def _common_ones(how: argparse.Namespace) -> set[Any]:
     """Returns the shingles that --common leaves out: those of many distinct texts, of all or of a source."""
     seen, texts, counts = set(), Counter[str](), Counter[tuple[str, Any]]()
-    for files, source in (how.files, how.source), (how.against, None):
+    for files, source in (_files_of(how), how.source), (how.against, None):
         for record in Side(how, how.skip_errors).records(files):
             some = frozenset(shingles(value_of(record.fields, how.field), how.scheme))
             own = _id_of(record.fields, source, 0) if source else ""
