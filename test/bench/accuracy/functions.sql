@@ -51,10 +51,10 @@ $$SELECT format('SELECT a.id AS a, b.id AS b, %s AS score FROM signatures a JOIN
 CREATE FUNCTION by_join(measure text) RETURNS text LANGUAGE sql AS
 $$SELECT format('SELECT a, b, similarity AS score FROM neardup_pairs(''SELECT id, sig FROM signatures'', 0.02, multiset => true, equal => ''all'', measure => %L)', measure)$$;
 
--- Finds the threshold with the greatest F1 of a method.
+-- Finds the threshold with the greatest F1 of a method, or takes a given one.
 -- make: an expression over body and aids; find: a query that scores pairs, and a pair without a score is not found;
 -- counted: an expression over body and aids, whose shingles are counted in the table "frequencies" first.
-CREATE FUNCTION measure(number int, method text, make text, find text, counted text DEFAULT NULL) RETURNS void
+CREATE FUNCTION measure(number int, method text, make text, find text, counted text DEFAULT NULL, given float8 DEFAULT NULL) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
 	start timestamptz;
@@ -81,7 +81,8 @@ BEGIN
 	SELECT number, method, score, good / reported, coalesce(good / wanted, 0), coalesce(2 * good / (reported + wanted), 0),
 		   (SELECT avg(pg_column_size(sig)) FROM signatures),
 		   made / (SELECT count(*) FROM documents), compared / (SELECT count(*) * (count(*) - 1) / 2 FROM documents)
-	  FROM r ORDER BY 2 * good / (reported + wanted) DESC NULLS LAST, score DESC LIMIT 1;
+	  FROM r WHERE given IS NULL OR score >= given
+	 ORDER BY CASE WHEN given IS NULL THEN 2 * good / (reported + wanted) ELSE -score END DESC NULLS LAST, score DESC LIMIT 1;
 END $$;
 
 -- Judges a pair by the labels.  A share of the verdicts is wrong: which ones depends on nothing but the pair and,

@@ -27,6 +27,11 @@ SELECT measure(10, '`word 3` with a lexicon, containment', $$weigh(to_shingles(b
 SELECT measure(11, '`char 3` with a lexicon, containment', $$weigh(to_shingles(body, 'char 3'), char_3)$$, by_join('containment'));
 SELECT measure(12, '`char 5` with a lexicon, containment', $$weigh(to_shingles(body, 'char 5'), char_5)$$, by_join('containment'));
 
+-- The lines that README begins with.
+SELECT measure(50, 'minhash(512, 1) of `word 3` at 0.8', 'to_minhash(body)', by_score('similarity(a.sig, b.sig)'), given => 0.8);
+SELECT measure(51, 'minhash(512, 1) of `char 5` with a lexicon at 0.36', 'to_minhash(body, lexicon => char_5)', by_score('similarity(a.sig, b.sig)'), given => 0.36);
+SELECT measure(52, '`char 5` with a lexicon, containment 0.6', $$weigh(to_shingles(body, 'char 5'), char_5)$$, by_join('containment'), given => 0.6);
+
 \if :all
 SELECT measure(20, 'minhash(512, 1) of `word 3`', $$to_minhash(body)$$, by_score('similarity(a.sig, b.sig)'));
 SELECT measure(21, 'minhash(512, 1) of `word 3` minus common shingles', $$to_minhash(to_shingles(body) - common)$$, by_score('similarity(a.sig, b.sig)'));

@@ -35,6 +35,13 @@ SELECT format('| %s | %s | %s | %s |', groups, count(*) / 4,
  WHERE belongs GROUP BY place, groups ORDER BY place;
 
 SELECT '';
+SELECT '| without judged pairs | corpora | loss |';
+SELECT '|---|---:|---:|';
+SELECT format('| %s | %s | %s |', l.method, count(*), shown(avg(best - coalesce(f1, 0)), 3))
+  FROM (SELECT DISTINCT corpus, best FROM losses) AS b CROSS JOIN (SELECT DISTINCT number, method FROM results WHERE number >= 50 AND number < 60) AS l
+  LEFT JOIN results AS r USING (corpus, number) GROUP BY number, l.method ORDER BY number;
+
+SELECT '';
 SELECT '| 60 pairs, all corpora but products: loss if | the judge errs anew | errs in the same way |';
 SELECT '|---|---:|---:|';
 SELECT format('| %s %% of the verdicts are wrong | %s |', wrong * 100, string_agg(shown(loss, 3), ' | ' ORDER BY stubborn))
