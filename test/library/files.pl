@@ -746,6 +746,13 @@ SKIP:
 		cmp_ok(run('wc -l <cert'), '>', 2, 'records go');
 		like(run('python3 ' . "$verify $files went cert" . ($options =~ s/--shingles//r)), qr/^\d+ records: \d+ in "went"/, "checked: $case");
 	}
+	run('$N dedupe --id id -t 0.4 --report cert --against held.jsonl c.jsonl >went');
+	my $audit = run("python3 $verify -t 0.4 --id id --audit score --against held.jsonl c.jsonl went cert");
+	is(eval { my $sum = 0; $sum += $_ foreach $audit =~ /^(\d+) of "\d+" for "(?:\d+|--against)": similarity [01]\.\d{3} to [01]\.\d{3}, median [01]\.\d{3}$/mg; $sum }, $audit =~ /(\d+) removed/ ? $1 : -1,
+		'what went, by a field');
+	like($audit, qr/ for "--against".*\n {4}[01]\.\d{3} "[^|]*" \| "/, 'with texts to read');
+	fails("python3 $verify -t 0.4 --id id --audit none --against held.jsonl c.jsonl went cert", 2, qr/"none"/);
+	fails("python3 $verify --unit line --audit score c.jsonl went cert", 2, qr/--audit is of whole records/);
 	run('$N dedupe -t 0.5 --decide signatures --report cert c.jsonl >went');
 	like(run("python3 $verify -t 0.5 c.jsonl went cert"), qr/; 0 similarities are those of the texts, (\d+) were not looked at; \1 are estimated$/, 'an estimate is one');
 	run('$N dedupe -t 0.5 --mask digits --report cert c.jsonl >went');

@@ -20,7 +20,7 @@ import sys
 import unicodedata
 import zlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from importlib import import_module
 from typing import Any, BinaryIO, NamedTuple, NoReturn
 
@@ -462,7 +462,14 @@ def check_records(how: argparse.Namespace) -> str:
         if row[3] == "duplicate" and row[1] in removed and how.drop != "all":
             raise Wrong(f'the keeper "{row[1]}" of "{row[0]}" is removed, too')
     needed = dict.fromkeys([*removed, *(row[1] for row in rows if row[3] == "duplicate")], "")
-    found = _compare(how, needed, lambda record: None if record.id in removed else record.fields)
+    sources: dict[str, str] = {}
+
+    def change(record: Record) -> Any:
+        if how.audit and record.id in needed:
+            sources[record.id] = _id_of(record.fields, how.audit, 0)
+        return None if record.id in removed else record.fields
+
+    found = _compare(how, needed, change)
     others = _texts_of_others(how, {row[1] for row in rows if row[3] == "against"})
     exact = [row for row in rows if row[4] == "texts"]
     unknown = "of masked texts" if how.mask else "weighed by a lexicon" if how.lexicon else f"of the scheme {how.scheme}" if how.scheme.split()[0] not in ("word", "char", "anychar") else ""
@@ -472,7 +479,31 @@ def check_records(how: argparse.Namespace) -> str:
         _check_similarity(row, needed[row[0]], (others if row[3] == "against" else needed)[row[1]], how, common)
     left = {"estimated": len(rows) - len(exact), f"{unknown}, which is not computed here": len(exact) if unknown else 0, "not of the sample": 0 if unknown else len(exact) - len(looked_at)}
     return (f"{found.records} records: {found.stay} in \"{how.out}\", {len(rows)} removed; {len(looked_at)} similarities are those of the texts, "
-            f"{len(rows) - len(looked_at)} were not looked at" + "".join(f"; {count} are {why}" for why, count in left.items() if count) + _told(found))
+            f"{len(rows) - len(looked_at)} were not looked at" + "".join(f"; {count} are {why}" for why, count in left.items() if count) + _told(found)
+            + (_audit(rows, sources, needed, others, how) if how.audit else ""))
+
+
+def _shown(texts: tuple[str, str]) -> str:
+    """Returns two texts from a little before the place where they begin to differ."""
+    start = max(_equal_words(*texts) - 20, 0) if texts[0] != texts[1] else 0
+    return " | ".join(json.dumps("…" * (start > 0) + text[start:start + 60] + "…" * (start + 60 < len(text)), ensure_ascii=False) for text in texts)
+
+
+def _audit(rows: list[list[str]], sources: dict[str, str], texts: dict[str, str], others: dict[str, str], how: argparse.Namespace) -> str:
+    """Returns what went, by the sources of it and of what it resembles, most first, with three of each that are drawn."""
+    groups: dict[tuple[str, str], list[list[str]]] = {}
+    if rows and not any(sources.values()):
+        raise Unreadable(f'no record that the report names has a field "{how.audit}"')
+    for row in rows:
+        groups.setdefault((sources[row[0]], "--against" if row[3] == "against" else sources[row[1]]), []).append(row)
+    made, draw = "", random.Random(how.seed)
+    for (mine, its), some in sorted(groups.items(), key=lambda group: (-len(group[1]), group[0])):
+        values = sorted(float(row[2]) for row in some)
+        made += f"\n{len(some)} of {json.dumps(mine)} for {json.dumps(its)}: similarity {values[0]:.3f} to {values[-1]:.3f}, median {values[len(values) // 2]:.3f}"
+        for row in draw.sample(some, min(3, len(some))):
+            kept = (others if row[3] == "against" else texts)[row[1]]
+            made += f"\n    {float(row[2]):.3f} {_shown((texts[row[0]], kept))}"
+    return made
 
 
 def _told(found: Found) -> str:
@@ -606,7 +637,7 @@ class _Gone(NamedTuple):
         return i > 0 and self.ends[i - 1] >= start
 
 
-def _equal_words(some: list[str], others: list[str]) -> int:
+def _equal_words(some: Sequence[str], others: Sequence[str]) -> int:
     return next((i for i, (x, y) in enumerate(zip(some, others)) if x != y), min(len(some), len(others)))
 
 
@@ -691,6 +722,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--skip-errors", action="store_true")
     add("--sample", type=int, default=0, help="the number of similarities that are looked at (all)")
     add("--seed", type=int, default=1)
+    add("--audit", metavar="FIELD", help="tells what went by this field of both records, with three of each to read")
     return parser
 
 
@@ -702,6 +734,8 @@ def _fail(code: int, message: object) -> NoReturn:
 def main(arguments: list[str] | None = None) -> None:
     how = _parser().parse_args(arguments)
     name = how.files[0].lower().removesuffix(".gz").removesuffix(".zst")
+    if how.audit and how.unit != "record":
+        _fail(2, "--audit is of whole records")
     how.format = how.format or next((kind for kind in ("csv", "tsv", "parquet") if name.endswith(kind)), "jsonl")
     how.schemas = {}
     how.separator = how.separator or {"tsv": "\t"}.get(how.format, ",")
