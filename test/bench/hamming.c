@@ -2,11 +2,11 @@
  * hamming.c: exact searches within a Hamming distance as the literature has them, in one thread and in
  * memory, beside the index's own search: its groups, plans, lists and counters (grouping/).
  *
- *   hamming FOLDER [ROWS]   writes the rows, queries and numbers of matches for hamming.py; default: 100000 rows
+ *   hamming FOLDER ROWS [NAME-BITS...]   writes the rows, queries and numbers of matches for hamming.py
  *
  * A scan with popcount, MIH (Norouzi, Punjani, Fleet 2012), the filter of HmSearch (Zhang et al. 2013: the
  * query's values within distance 1, in parts that depend on the distance) and a BK-tree (Burkhard, Keller
- * 1973).  None of the data are uniform:
+ * 1973).  None of the data are uniform; those named are read from FOLDER, as hamming_data.py writes them:
  *
  *   forms    minhash(k, 1) of texts on one of eight forms, of which half of the queries are revisions
  *   sparse   881 bits.  The share of rows that have a bit falls from all to none, .18 on average, which
@@ -137,6 +137,48 @@ write_file(const char *folder, const Data *data, const char *ending, const void 
 		perror(path);
 		exit(1);
 	}
+}
+
+/* Reads the file of some data with an ending; returns how many rows it has, and 0 if it cannot be read. */
+static uint32_t
+read_file(const char *folder, const Data *data, const char *ending, uint64_t *rows, uint32_t most)
+{
+	char path[1024];
+	FILE *file;
+	size_t read = 0;
+
+	snprintf(path, sizeof(path), "%s/%s-%d.%s", folder, data->name, data->k, ending);
+	file = fopen(path, "r");
+	if (file != NULL)
+	{
+		read = fread(rows, data->words * sizeof(uint64_t), most, file);
+		fclose(file);
+	}
+	return (uint32_t) read;
+}
+
+/* Reads data from files; `name` is NAME-BITS. */
+static Data
+load_data(const char *folder, char *name, uint32_t rows)
+{
+	char *bits = strrchr(name, '-');
+	Data data = {name, bits != NULL ? atoi(bits + 1) : 0, 0, 0, NULL, NULL};
+
+	data.words = (data.k + 63) / 64;
+	if (data.words == 0 || data.words > WORDS_MAX)
+		abort();
+	*bits = '\0';
+	data.row = aligned_alloc(64, ((size_t) (rows + QUERIES) * data.words + 7) / 8 * 64);
+	if (data.row == NULL)
+		abort();
+	data.rows = read_file(folder, &data, "rows", data.row, rows);
+	data.query = data.row + (size_t) data.rows * data.words;
+	if (data.rows == 0 || read_file(folder, &data, "queries", data.query, QUERIES) != QUERIES)
+	{
+		fprintf(stderr, "%s/%s-%d has no rows or no queries\n", folder, name, data.k);
+		exit(1);
+	}
+	return data;
 }
 
 /* ---- The index's search ----------------------------------------------------- */
@@ -522,21 +564,23 @@ main(int argc, char **argv)
 		int k;
 	} kinds[] = {{"forms", 64}, {"forms", 256}, {"forms", 1024}, {"sparse", 881},
 				 {"codes", 64}, {"codes", 256}, {"codes", 1024}};
-	uint32_t rows = argc > 2 ? (uint32_t) atol(argv[2]) : 100000;
+	const int made = sizeof(kinds) / sizeof(kinds[0]);
+	uint32_t rows = argc > 2 ? (uint32_t) atol(argv[2]) : 0;
 	char *text;
 	size_t length;
 	FILE *builds = open_memstream(&text, &length);
 
-	if (argc < 2 || rows < 1000)
+	if (rows < 1000)
 	{
-		fputs("usage: hamming FOLDER [ROWS], at least 1000\n", stderr);
+		fputs("usage: hamming FOLDER ROWS [NAME-BITS...], at least 1000 rows\n", stderr);
 		return 1;
 	}
 	printf("| data | bits | radius | rows | scan | MIH | HmSearch | BK-tree | neardup | of the best "
 		   "|\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	for (int i = 0; i < made + argc - 3; i++)
 	{
-		Data data = make_data(kinds[i].name, kinds[i].k, rows);
+		Data data = i < made ? make_data(kinds[i].name, kinds[i].k, rows) :
+							   load_data(argv[1], argv[3 + i - made], rows);
 
 		race_data(argv[1], &data, builds);
 		free(data.row);
