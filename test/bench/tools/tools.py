@@ -1,13 +1,15 @@
 """Deduplicates one file of texts with neardup and with other tools, a process each, and compares what goes.
 
-    tools.py TEXTS NEARDUP [TOOL ...]
-    tools.py TEXTS NEARDUP TOOL goes     writes what goes, a number a line
+    tools.py TEXTS NEARDUP THRESHOLD TOOL[:BANDSxROWS] ...
+    tools.py TEXTS NEARDUP THRESHOLD TOOL goes     writes what goes, a number a line
 
 TEXTS is a TSV file with a line of names, id and text, ids from 1; NEARDUP is the command.  All compare sets of five words in a
-row, at a resemblance of .8, in one thread, and keep one record of similar ones.  The truth are the pairs of exact sets.
-Found: of these pairs, the share of which a record goes.  Wrong: of the records that go, the share that resembles no other by .8;
-far: by .7.  F1 is of found and of what is not wrong.
-Prints a row of Markdown for each tool: tool, settings, texts, seconds of processor, MB, found, wrong, far, F1; or why it was not run.
+row, in one thread, and keep one record of similar ones; tools with bands have 16 of 8 hashes unless told.  The truth are the
+pairs of exact sets.
+Found: of these pairs, the share of which a record goes.  Wrong: of the records that go, the share that resembles no other by the
+threshold; far: by .1 less.  F1 is of found and of what is not wrong.
+Prints a row of Markdown for each tool: tool, threshold, settings, texts, seconds of processor, MB, found, wrong, far, F1; or why it
+was not run.
 """
 
 import contextlib
@@ -18,8 +20,15 @@ import sys
 import tempfile
 from array import array
 
-WORDS, THRESHOLD, FAR = 5, 0.8, 0.7
-WIDTH, BANDS = 128, 16
+WORDS, THRESHOLD = 5, float(sys.argv[3])
+
+
+def bands_of(tool):
+    return map(int, (tool.partition(":")[2] or "16x8").split("x"))
+
+
+BANDS, ROWS = bands_of(sys.argv[4])
+WIDTH = BANDS * ROWS
 
 
 def texts():
@@ -48,7 +57,7 @@ def greedy(sketched, index, is_similar=None):
 
 
 def datasketch():
-    """128 permutations, MinHashLSH(threshold=.8), candidates not checked"""
+    """{width} permutations, MinHashLSH(threshold), candidates not checked"""
     yield from _datasketch(None)
 
 
@@ -69,7 +78,7 @@ def _datasketch(is_similar):
 
 
 def rensa():
-    """RMinHash of 128, 16 bands, candidates checked by their sketches"""
+    """RMinHash of {width}, {bands} bands, candidates checked by their sketches"""
     from rensa import RMinHash, RMinHashLSH
 
     def sketch(text):
@@ -82,9 +91,9 @@ def rensa():
 
 
 def gaoya():
-    """MinHashStringIndex, 32 bits, 16 bands of 8, which checks candidates by their sketches"""
+    """MinHashStringIndex, 32 bits, {bands} bands of {rows}, which checks candidates by their sketches"""
     from gaoya.minhash import MinHashStringIndex
-    index = MinHashStringIndex(32, THRESHOLD, BANDS, WIDTH // BANDS, None, "word", False, (WORDS, WORDS), id_container="smallvec")
+    index = MinHashStringIndex(32, THRESHOLD, BANDS, ROWS, None, "word", False, (WORDS, WORDS), id_container="smallvec")
     for i, text in enumerate(texts()):
         if index.query(text):
             yield i
@@ -93,7 +102,7 @@ def gaoya():
 
 
 def fastsketch():
-    """FastSimilaritySketch of 128, 16 bands, candidates checked by estimate_jaccard()"""
+    """FastSimilaritySketch of {width}, {bands} bands, candidates checked by estimate_jaccard()"""
     from FastSketchLSH import LSH, FastSimilaritySketch, estimate_jaccard
     sketcher, index, sketches, goes = FastSimilaritySketch(size=WIDTH, seed=42), LSH(num_perm=WIDTH, num_bands=BANDS, num_threads=1), [], set()
     for batch in _batches(10000):
@@ -118,19 +127,19 @@ def _batches(size):
 
 
 def daft():
-    """minhash() of 128, 9 bands of 13, exploded and grouped; all but the first of a group go, not checked"""
+    """minhash() of {width}, {bands} bands of {rows}, exploded and grouped; all but the first of a group go, not checked"""
     import daft
     from daft import col
     daft.set_runner_native(num_threads=1)
     frame = daft.read_csv(sys.argv[1], delimiter="\t").with_column("sketch", col("text").minhash(num_hashes=WIDTH, ngram_size=WORDS))
-    bands = daft.functions.to_list(*(col("sketch").slice(band * 13, (band + 1) * 13).hash(seed=daft.lit(band)) for band in range(9)))
+    bands = daft.functions.to_list(*(col("sketch").slice(band * ROWS, (band + 1) * ROWS).hash(seed=daft.lit(band)) for band in range(BANDS)))
     frame = frame.select("id", bands.alias("band")).explode("band")
     groups = frame.groupby("band").agg(col("id").list_agg()).where(col("id").list_count() > 1).to_pydict()["id"]
     yield from {i - 1 for group in groups for i in sorted(group)[1:]}
 
 
 def text_dedup():
-    """text_dedup.minhash of 128, --hash_func xxh3, bands as it chooses, clusters by bands that are equal, not checked"""
+    """text_dedup.minhash of {width}, --hash_func xxh3, bands as it chooses, clusters by bands that are equal, not checked"""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, "-m", "text_dedup.minhash", "--path", "json", "--data_files", _as_jsonl(folder), "--split", "train", "--column",
                         "text", "--ngram", str(WORDS), "--num_perm", str(WIDTH), "--threshold", str(THRESHOLD), "--hash_func", "xxh3",
@@ -150,12 +159,12 @@ def _as_jsonl(folder):
 
 
 def datatrove():
-    """MinhashConfig(): 14 buckets of 8, clusters by buckets that are equal, not checked; the first three stages"""
+    """MinhashConfig of {bands} buckets of {rows}, clusters by buckets that are equal, not checked; the first three stages"""
     from datatrove.executor import LocalPipelineExecutor
     from datatrove.pipeline.dedup import MinhashDedupBuckets, MinhashDedupCluster, MinhashDedupSignature
     from datatrove.pipeline.dedup.minhash import MinhashConfig
     from datatrove.pipeline.readers import JsonlReader
-    config = MinhashConfig()
+    config = MinhashConfig(num_buckets=BANDS, hashes_per_bucket=ROWS)
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(sys.stderr):
         stages = (
             [JsonlReader(os.path.dirname(_as_jsonl(folder)), glob_pattern="texts.jsonl"), MinhashDedupSignature(f"{folder}/signatures", config)],
@@ -201,9 +210,9 @@ TOOLS = {tool.__name__: tool for tool in (neardup, neardup_signatures, neardup_w
 
 
 def truth(rows):
-    """Returns the pairs, in one array, and for each text 1 if another resembles it by FAR, 2 if by THRESHOLD."""
+    """Returns the pairs, in one array, and for each text 1 if another resembles it by .1 less than the threshold, 2 if by it."""
     pairs, similar = array("I"), bytearray(rows)
-    with subprocess.Popen([sys.argv[2], "pairs", "--shingles", "-s", f"word {WORDS}", "-t", str(FAR), sys.argv[1]],
+    with subprocess.Popen([sys.argv[2], "pairs", "--shingles", "-s", f"word {WORDS}", "-t", str(round(THRESHOLD - 0.1, 3)), sys.argv[1]],
                           stdout=subprocess.PIPE, text=True) as process:
         for line in process.stdout:
             a, b, similarity = line.split("\t")[:3]
@@ -221,7 +230,7 @@ def measure(tool, pairs, similar):
     """Runs a tool in a process whose memory does not count what this one has."""
     read, write = os.pipe()
     error = tempfile.TemporaryFile("w+")
-    child = os.posix_spawn(sys.executable, [sys.executable, __file__, *sys.argv[1:3], tool, "goes"], os.environ,
+    child = os.posix_spawn(sys.executable, [sys.executable, __file__, *sys.argv[1:4], tool, "goes"], os.environ,
                            file_actions=[(os.POSIX_SPAWN_DUP2, write, 1), (os.POSIX_SPAWN_DUP2, error.fileno(), 2)])
     os.close(write)
     goes = bytearray(len(similar))
@@ -238,18 +247,27 @@ def measure(tool, pairs, similar):
     return f"{used.ru_utime + used.ru_stime:.1f}", str(used.ru_maxrss // 1024), *(f"{share:.1%}" for share in shares)
 
 
+def function(tool):
+    return TOOLS[tool.partition(":")[0]]
+
+
+def settings(tool):
+    bands, rows = bands_of(tool)
+    return function(tool).__doc__.format(bands=bands, rows=rows, width=bands * rows)
+
+
 def main():
-    if sys.argv[4:] == ["goes"]:
-        sys.stdout.writelines(f"{i}\n" for i in TOOLS[sys.argv[3]]())
+    if sys.argv[5:] == ["goes"]:
+        sys.stdout.writelines(f"{i}\n" for i in function(sys.argv[4])())
         sys.stdout.flush()
         os._exit(0)
     pairs, similar = truth(sum(1 for _ in texts()))
-    for tool in sys.argv[3:] or TOOLS:
+    for tool in sys.argv[4:]:
         try:
             figures = measure(tool, pairs, similar)
         except RuntimeError as error:
             figures = (f"not run: {error}",)
-        print("| " + " | ".join([tool, TOOLS[tool].__doc__, str(len(similar)), *figures]) + " |", flush=True)
+        print("| " + " | ".join([tool, str(THRESHOLD), settings(tool), str(len(similar)), *figures]) + " |", flush=True)
 
 
 if __name__ == "__main__":
