@@ -150,7 +150,10 @@ host_file_write(HostFile *file, uint64_t position, const void *bytes, size_t siz
 	file->dirty = true;
 }
 
-/* Reads bytes from a position, all of which the file must have. */
+/*
+ * Reads bytes from a position, all of which the file must have.  The buffer begins at a multiple of
+ * its size if it can, so that a search within such a block reads it once.
+ */
 void
 host_file_read(HostFile *file, uint64_t position, void *bytes, size_t size)
 {
@@ -163,11 +166,13 @@ host_file_read(HostFile *file, uint64_t position, void *bytes, size_t size)
 			file_fail("read all of");
 		return;
 	}
-	if (position < file->start || position + size > file->start + file->count)
+	if (size > 0 && (position < file->start || position + size > file->start + file->count))
 	{
-		file->start = position;
-		file->count = read_through(file, position, file->buffer, BUFFER_BYTES);
-		if (file->count < size)
+		file->start = position - position % BUFFER_BYTES;
+		if (position + size > file->start + BUFFER_BYTES)
+			file->start = position;
+		file->count = read_through(file, file->start, file->buffer, BUFFER_BYTES);
+		if (position + size > file->start + file->count)
 			file_fail("read all of");
 	}
 	memcpy(to, file->buffer + (position - file->start), size);
