@@ -10,7 +10,7 @@
 #   make demo                         finds near-duplicate texts on this machine
 #   make bench, bench-{peers,quick,large,report}   benchmarks: test/bench/run
 #   make soak, fuzz, faults           faults under load for hours; hostile values; full disks
-#   make clients, bare, versions, packages, engines   what a release needs as well: test/release
+#   make clients, bare, versions, packages, engines, shortcuts   what a release needs as well: test/release
 #   make dist                         the archive of a release, as PGXN takes it, from the last commit
 #
 # All but the first line need no pg_config.  They install missing packages (test/tools/setup),
@@ -35,7 +35,7 @@ PKG_CONFIG ?= pkg-config
 PG_CPPFLAGS = -I$(srcdir)/src/core -I$(srcdir)/src/extension $(shell $(PKG_CONFIG) --cflags libxxhash libutf8proc 2>/dev/null)
 SHLIB_LINK = $(or $(shell $(PKG_CONFIG) --libs libutf8proc 2>/dev/null),-lutf8proc)
 
-TOOLS = lib install-lib python javascript setup check check-long unit lint format demo soak fuzz faults clients bare versions release engines dist \
+TOOLS = lib install-lib python javascript setup check check-long unit lint format demo soak fuzz faults clients bare versions release engines shortcuts dist \
 	bench bench-peers bench-quick bench-large bench-report
 
 ifneq ($(filter-out $(TOOLS),$(or $(MAKECMDGOALS),all)),)
