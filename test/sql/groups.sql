@@ -689,7 +689,7 @@ CREATE TRIGGER odd BEFORE DELETE ON plain FOR EACH ROW EXECUTE FUNCTION neardup_
 DELETE FROM plain;
 
 -- ---- Generated columns, which are computed after a row is placed or skipped ----
-CREATE TABLE made (id int PRIMARY KEY, tenant text, scope text GENERATED ALWAYS AS (lower(tenant)) STORED, state text, wanted boolean GENERATED ALWAYS AS (state <> 'draft') STORED,
+CREATE TABLE made (id int PRIMARY KEY, tenant text, scope text GENERATED ALWAYS AS (lower(tenant)) STORED, state text, wanted boolean GENERATED ALWAYS AS (state <> 'draft' AND tableoid <> 0) STORED,
 	body text, plain text GENERATED ALWAYS AS (lower(body)) STORED, sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED, same_as int);
 SELECT neardup_guard('made', 'sig', 0.9, 'group', within => 'scope', condition => 'wanted', group_column => 'same_as');
 INSERT INTO made (id, tenant, state, body) VALUES (1, 'A', 'sent', words(1)), (2, 'a', 'sent', words(1, 1)), (3, 'b', 'sent', words(1, 2)), (4, 'a', 'draft', words(1, 3));

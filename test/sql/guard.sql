@@ -433,6 +433,8 @@ SELECT neardup_guard('tips', 'sig', 0.9, verdicts => 'verdicts', name => 'no_cop
 INSERT INTO verdicts VALUES ('y', 'x', false);
 INSERT INTO tips VALUES ('t', 'x', words(1)), ('t', 'y', words(1));
 INSERT INTO tips VALUES ('t', 'z', words(1));
+-- A verdict does not go with a row to another key.
+UPDATE tips SET id = 'z' WHERE id = 'y';
 -- A row without a key, which comes before the constraint is checked, has no verdicts.
 SELECT neardup_guard('tips', name => 'no_copies', action => 'skip');
 INSERT INTO tips VALUES ('t', NULL, words(1)), ('t', 'y', words(1)), ('t', NULL, words(2));
