@@ -464,6 +464,10 @@ for my $least (1, 2, 3)
 file('l1.jsonl', qq({"text": "Menu"}\n{"text": "one\\nMENU!\\ntwo"}\n));
 file('l2.jsonl', qq({"text": "Two\\nthree"}\n{"text": "one"}\n{"text": 5}\n{"x": 1}\n{"text": ""}\n{"text": "\\n--"}\n));
 is(run('$N dedupe --unit line --min-words 1 l1.jsonl l2.jsonl'), qq({"text": "Menu"}\n{"text": "one\\ntwo"}\n{"text": "three"}\n{"text": 5}\n{"x": 1}\n{"text": ""}\n{"text": "\\n--"}\n), 'lines of all files');
+# XXH3 of both words is b4fe427761566bef.
+file('same1.jsonl', qq({"text": "logebmedoildpkig"}\n));
+file('same2.jsonl', qq({"text": "lkijiadaicdkfhob"}\n));
+is(run('$N dedupe --unit line --min-words 1 same1.jsonl same2.jsonl'), slurp('same1.jsonl') . slurp('same2.jsonl'), 'words of one hash');
 is(run('$N dedupe --unit line --min-words 1 --against l1.jsonl l2.jsonl | head -1'), qq({"text": "three"}\n), 'lines of --against go');
 is(run('(echo 5; cat l1.jsonl; echo 6) | $N dedupe --unit line --min-words 1 --skip-errors'), run('$N dedupe --unit line --min-words 1 l1.jsonl'), 'with records left out');
 is(run('$N dedupe --unit record l2.jsonl'), run('$N dedupe l2.jsonl'), 'records are the default');

@@ -2,7 +2,7 @@
  * lines.c: neardup dedupe --unit line: lines that stood before, in any record, go.
  *
  * A line ends with a line feed, a carriage return, both, U+2028 or U+2029.  Lines are equal if their words
- * are, as the recipe normalises them.  A line is looked up by a hash of 64 bits.
+ * are, as the recipe normalises them.  A line is looked up by a hash of 64 bits with a secret seed.
  */
 #include "command/command.h"
 
@@ -21,7 +21,6 @@ typedef struct Seen
 	uint64_t *slot[PARTS]; /* 0 is free */
 	uint32_t slots[PARTS];
 	uint32_t used[PARTS];
-	uint64_t secret[2]; /* nobody can write lines that collide; the second is odd */
 } Seen;
 
 /* Returns the slot of a key in a part, or the free one where it belongs. */
@@ -53,27 +52,14 @@ grow(Seen *seen, int part)
 	seen->slots[part] = slots;
 }
 
-/* Prepares a table. */
-static void
-seen_begin(Seen *seen)
-{
-	if (getrandom(seen->secret, sizeof(seen->secret), 0) != sizeof(seen->secret))
-		fail(EXIT_RESOURCES, "could not get random numbers");
-	seen->secret[1] |= 1;
-}
-
-/* Returns whether a line stood before; notes it, if that is wanted. */
+/* Returns whether a line stood before; notes it, if that is wanted.  0 marks a free slot. */
 static bool
 stood_before(Seen *seen, uint64_t hash, bool note)
 {
-	uint64_t key = (hash ^ seen->secret[0]) * seen->secret[1];
-	int part;
+	uint64_t key = hash + (hash == 0);
+	int part = key >> 56;
 	uint64_t *slot;
 
-	/* Different hashes have different keys, except that 0, which marks a free slot, becomes 1. */
-	key = (key ^ key >> 32) * seen->secret[1];
-	key += key == 0;
-	part = key >> 56;
 	/* Nine tenths are used at most. */
 	if (note && seen->used[part] + 1 > seen->slots[part] / 10 * 9)
 		grow(seen, part);
@@ -91,6 +77,8 @@ stood_before(Seen *seen, uint64_t hash, bool note)
 }
 
 /* ---- The lines of records ------------------------------------------------- */
+
+static uint64_t secret; /* the seed of hashes, so that nobody can write lines that collide */
 
 /* Why a line goes; EMPTY: it has no words, and its record keeps none. */
 typedef enum Reason
@@ -199,6 +187,7 @@ add_lines(RecordBatch *batch, const char *text, const char *text_end, const Reco
 		const char *line_end = find_line_end(batch->format, at, end, &written, &read);
 		const char *stop = find_line_end(FORMAT_CSV, text, text_end, &other, &other);
 
+		line.hash = secret;
 		check(batch->session,
 			  neardup_hash_words(batch->session, text, stop - text, &line.hash, &line.words));
 		line.start = at - batch->data.bytes;
@@ -384,8 +373,8 @@ dedupe_lines(FILE *report)
 
 	memset(all, 0, sizeof(*all));
 	all->report = report;
-	seen_begin(&all->others);
-	seen_begin(&all->seen);
+	if (getrandom(&secret, sizeof(secret), 0) != sizeof(secret))
+		fail(EXIT_RESOURCES, "could not get random numbers");
 	if (options.against != NULL)
 		pipeline(files_open(options.others, options.format, false), find_lines, note_lines, all);
 	pipeline(files_open(options.files, options.format, false), find_lines, write_lines, all);

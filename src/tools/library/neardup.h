@@ -140,8 +140,9 @@ NEARDUP_API neardup_code neardup_sign(neardup_session *session, const neardup_si
 									  const char *utf8, size_t length, neardup_bytes *value);
 
 /*
- * Sets *hash to a hash of a text's words, as the recipe normalises them, in their order, and *words
- * to their number.  Texts whose words are equal have the same hash; it may change with a version.
+ * Sets *hash to a hash of a text's words, as the recipe normalises them, in their order, with the seed
+ * *hash, and *words to their number.  Nobody who does not know the seed can write texts that collide; what
+ * a seed makes of words may change with a version.
  */
 NEARDUP_API neardup_code neardup_hash_words(neardup_session *session, const char *utf8,
 											size_t length, uint64_t *hash, uint64_t *words);

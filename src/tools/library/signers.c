@@ -5,6 +5,8 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "base/defaults.h"
 #include "base/hash.h"
@@ -453,7 +455,7 @@ signer_add_words(void *state, const TokenBatch *batch)
 		size_t length;
 		const char *token = batch_token(batch, i, &length);
 
-		words->hash = mix64(words->hash ^ shingle_of_token(token, length));
+		words->hash = XXH3_64bits_withSeed(token, length, words->hash);
 	}
 	words->count += batch->count;
 }
@@ -478,7 +480,7 @@ neardup_code
 neardup_hash_words(neardup_session *session, const char *utf8, size_t length, uint64_t *hash,
 				   uint64_t *words)
 {
-	Words found = {0};
+	Words found = {.hash = *hash};
 
 	SESSION_BEGIN(session);
 	tokens_of_text(utf8, length, signer_add_words, &found);
