@@ -215,7 +215,9 @@ SELECT regexp_replace(say($$
 -- Lexicons of a table, some of them out of line, in turns
 ALTER TABLE lexicons ALTER lex SET STORAGE external;
 INSERT INTO lexicons SELECT 'large', neardup_lexicon('SELECT body FROM docs UNION ALL SELECT body FROM docs');
+INSERT INTO lexicons SELECT 'other', neardup_lexicon('SELECT body FROM docs WHERE id > 500 UNION ALL SELECT body FROM docs');
 SELECT name, count(DISTINCT to_minhash(body, lex)) > 1 AS signed, bool_and(to_minhash(body, lex) = to_minhash(weigh(to_shingles(body, 'word 1'), lex))) AS same
 FROM notes, lexicons WHERE id < 20 AND name <> 'edges' GROUP BY name ORDER BY name;
+SELECT name, to_minhash('c1 c2 c500 own7', lex) = to_minhash('c1 c2 c500 own7', lex::text::shingle_lexicon) AS same FROM lexicons WHERE name IN ('large', 'other') ORDER BY name;
 DROP TABLE notes, docs, lexicons, copied;
 DROP FUNCTION signed, say;

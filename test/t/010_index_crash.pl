@@ -88,6 +88,7 @@ sub start_again
 	foreach (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
 	{
 		return if $node->start(fail_ok => 1);
+		die "the server cannot replay its WAL" if slurp_file($node->logfile) =~ /startup process failure/;
 		usleep(100_000);
 		$node->stop('fast', fail_ok => 1);
 	}

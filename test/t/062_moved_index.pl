@@ -16,9 +16,9 @@ $node->safe_psql('postgres', "CREATE EXTENSION neardup");
 $node->safe_psql('postgres', "CREATE TABLESPACE elsewhere LOCATION '$elsewhere'");
 $node->safe_psql(
 	'postgres', q{
-	-- Each family has its own centres; 5000 documents of a family are a segment.
+	-- Each family has its own centres; of 9000 documents of a family, most are a segment.
 	CREATE FUNCTION fill(t text, family int) RETURNS void LANGUAGE plpgsql AS $$ BEGIN
-		EXECUTE format('INSERT INTO %s SELECT %s * 10000 + i, hashint8extended(i %% 100, %s) # (1::bigint << (i %% 61)::int) FROM generate_series(1, 5000) i',
+		EXECUTE format('INSERT INTO %s SELECT %s * 10000 + i, hashint8extended(i %% 100, %s) # (1::bigint << (i %% 61)::int) FROM generate_series(1, 9000) i',
 			t, family, family);
 	END $$;
 	CREATE FUNCTION found(t text, way text) RETURNS text LANGUAGE plpgsql AS $$
