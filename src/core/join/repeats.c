@@ -7,17 +7,14 @@
  *
  * A window is looked at by its anchor: of the runs of W words in it, the last one with the least hash
  * (winnowing: Schleimer, Wilkerson, Aiken 2003).  Equal windows have equal anchors at the same place, and
- * neighbours mostly share theirs, so anchors are few.  Those whose hash comes once are left out.  For the
- * others it is kept where a hash came first: there is the first of all windows that are equal to the text
- * around that place, and words are compared there, once for each anchor.  Equal windows either all equal
- * that text or none of them does.  Those that do not are sorted by their own hash, and the first one of a
- * hash is compared with the others; those that are not equal to it are sorted again.
+ * neighbours mostly share theirs, so anchors are few.  They are sorted by their hashes, and those whose hash
+ * comes once are left out.  Around the first anchor of a hash is the first of all windows that are equal to
+ * the text there, and words are compared with it, once for each other anchor.  Equal windows either all
+ * equal that text or none of them does.  Those that do not are sorted by hashes of their own, each its own
+ * anchor, until all are equal to the first one of their hash.
  */
 #include "join/repeats.h"
 
-#include <string.h>
-
-#include "base/hash.h"
 #include "join/edges.h"
 
 /* ---- Numbers modulo a prime --------------------------------------------- */
@@ -108,7 +105,7 @@ words_at(WordReader *reader, uint64_t from, size_t count)
 	return reader->word + (from - reader->start);
 }
 
-/* ---- Anchors ------------------------------------------------------------ */
+/* ---- Anchors and windows ------------------------------------------------- */
 
 /* A run of W words: its hash, and its first word. */
 typedef struct Anchor
@@ -117,24 +114,8 @@ typedef struct Anchor
 	uint64_t place;
 } Anchor;
 
-/* A table that is made once, open to keys until it is full. */
-typedef struct AnchorTable
-{
-	Anchor *slot; /* the hash is 0 if it is free, else 1 more */
-	size_t slots;
-	size_t used;
-} AnchorTable;
-
-/* Windows in a row that have one anchor, and where they begin. */
-typedef struct AnchoredWindows
-{
-	Anchor anchor;
-	uint32_t before; /* words of the first window that are before the anchor */
-	uint32_t count;
-} AnchoredWindows;
-
-/* Anchors that are counted, or looked at, together, which saves most of the waiting for memory. */
-#define ANCHORS_STEP 256
+/* The windows of an anchor, as a number: the words of the first one before it, and how many there are. */
+#define WINDOWS(before, count) ((double) ((uint64_t) (before) << 32 | (count)))
 
 /* Windows in a row that are equal to earlier ones. */
 typedef struct EqualRun
@@ -144,37 +125,37 @@ typedef struct EqualRun
 	uint64_t count;
 } EqualRun;
 
+/* Words that are equal to earlier ones. */
+typedef struct EqualWords
+{
+	uint64_t from;
+	uint64_t to;
+	uint64_t distance; /* words from there to here */
+} EqualWords;
+
 typedef struct RepeatFinder
 {
-	const Repeats *repeats;
+	Repeats *repeats;
 	uint32_t run;
-	uint32_t anchor_run; /* W */
+	uint32_t anchor_run; /* W; T once windows are their own anchors */
 	uint64_t base;
-	size_t hashes; /* hashes of windows */
-	uint8_t *seen; /* two bits for each hash, which share them: how often it came, 2 at most */
-	size_t seen_slots;
-	size_t twice; /* slots whose hash came twice */
-	AnchorTable table;
-	Anchor *ring; /* anchors of the last windows, each with a greater hash than the one before */
+	uint64_t hashes; /* how many hashes anchors are sorted by */
+	Anchor *ring;    /* anchors of the last windows, each with a greater hash than the one before */
 	uint32_t ring_mask;
-	AnchoredWindows anchored[ANCHORS_STEP];
-	uint64_t anchors;       /* all anchors, those in the file included */
-	HostFile *anchors_file; /* all but those in memory */
 	WordReader scanned;
 	WordReader own;
 	WordReader other;
-	EqualRun equal; /* the last windows that are equal to earlier ones */
-	Edges windows;  /* second: the hash; first: the window */
-	Edges pairs;    /* second: the window; first: the first window of its hash */
-	Edges runs;     /* second: the first of several windows; first: its first copy; and how many */
-	Edges firsts;   /* second: the first of several first copies; first: how many */
-	uint64_t sought_windows;
+	EqualWords last; /* the last words that were compared */
+	EqualRun equal;  /* the last windows that are equal to earlier ones */
+	Edges sought;    /* second: the hash of an anchor; first: the anchor; and its windows */
+	Edges pairs;     /* second: the anchor; first: the first one of its hash; and its windows */
+	Edges runs;      /* second: the first of several windows; first: its first copy; and how many */
+	Edges firsts;    /* second: the first of several first copies; first: how many */
 	RollingHash window_hash; /* the hash of the last window that was hashed */
 	uint64_t hashed;
-	uint64_t hash; /* the hash of the last windows that were given, and the first of these */
+	uint64_t
+		hash; /* the hash of the last anchors that were given, and the first of these anchors */
 	uint64_t leader;
-	uint64_t equal_window; /* the last window that was compared and is equal to its leader */
-	uint64_t equal_leader;
 	HostFile *spans; /* words in first copies */
 	uint64_t span_count;
 	uint64_t span; /* the first one that the next run may meet */
@@ -183,103 +164,35 @@ typedef struct RepeatFinder
 	uint64_t covered; /* the end of the words of the runs that were written */
 	uint64_t span_from;
 	uint64_t span_to;
-	uint64_t part_count;
 } RepeatFinder;
 
-/* Returns the slot of a hash, one of fewer than 2^32.  The hashes of anchors are small ones. */
-static inline size_t
-slot_of(uint64_t hash, size_t slots)
-{
-	return (size_t) ((mix64(hash) >> 32) * slots >> 32);
-}
-
-/* Counts the anchors in memory, and writes them to the file. */
-static void
-flush_anchors(RepeatFinder *f)
-{
-	size_t count = (f->anchors + ANCHORS_STEP - 1) % ANCHORS_STEP + 1;
-	size_t slot[ANCHORS_STEP];
-
-	if (f->anchors == 0)
-		return;
-	for (size_t i = 0; i < count; i++)
-	{
-		slot[i] = slot_of(f->anchored[i].anchor.hash, f->seen_slots);
-		__builtin_prefetch(f->seen + slot[i] / 4, 1);
-	}
-	for (size_t i = 0; i < count; i++)
-	{
-		unsigned shift = slot[i] % 4 * 2;
-		unsigned seen = f->seen[slot[i] / 4] >> shift & 3;
-
-		f->seen[slot[i] / 4] += (seen < 2) << shift;
-		f->twice += seen == 1;
-	}
-	host_file_write(f->anchors_file, (f->anchors - count) * sizeof(AnchoredWindows), f->anchored,
-					count * sizeof(AnchoredWindows));
-}
-
-/* Adds the windows of an anchor. */
-static inline void
-put_anchored(RepeatFinder *f, const AnchoredWindows *windows)
-{
-	if (windows->count == 0)
-		return;
-	f->anchored[f->anchors++ % ANCHORS_STEP] = *windows;
-	if (f->anchors % ANCHORS_STEP == 0)
-		flush_anchors(f);
-}
-
-/* Returns whether a hash may have come twice. */
-static bool
-came_twice(const RepeatFinder *f, uint64_t hash)
-{
-	size_t slot = slot_of(hash, f->seen_slots);
-
-	return (f->seen[slot / 4] >> slot % 4 * 2 & 2) != 0;
-}
-
-/* Returns the slot of a hash, or the free one where it belongs. */
-static Anchor *
-anchor_slot(const AnchorTable *table, uint64_t hash)
-{
-	size_t at = slot_of(hash, table->slots);
-
-	while (table->slot[at].hash != 0 && table->slot[at].hash != hash + 1)
-		at = at + 1 < table->slots ? at + 1 : 0;
-	return table->slot + at;
-}
-
-/* Words that are equal to those around the place where the hash of their anchor came first. */
-typedef struct Around
-{
-	uint64_t from;
-	uint64_t to;
-	uint64_t distance; /* words from there to here */
-} Around;
-
-/* Compares the words around an anchor with those where its hash came first. */
-static Around
+/*
+ * Compares the words around an anchor with those around the first one of its hash, as far as its windows
+ * reach.  Neighbours have most of them in common.
+ */
+static EqualWords
 compare_around(RepeatFinder *f, uint64_t place, uint64_t first)
 {
-	uint64_t length = f->repeats->length;
 	uint64_t reach = f->run - f->anchor_run;
 	size_t left = (size_t) Min(reach, first);
-	size_t right = f->anchor_run + (size_t) Min(reach, length - place - f->anchor_run);
+	size_t right = f->anchor_run + (size_t) Min(reach, f->repeats->length - place - f->anchor_run);
 	const uint64_t *x = words_at(&f->own, place - left, left + right) + left;
 	const uint64_t *y = words_at(&f->other, first - left, left + right) + left;
 	size_t before = 0;
 	size_t behind = 0;
 
+	if (place - first == f->last.distance && place >= f->last.from && place < f->last.to)
+	{
+		before = (size_t) Min(place - f->last.from, left);
+		behind = (size_t) Min(f->last.to - place, right);
+	}
 	while (behind < right && x[behind] == y[behind] && x[behind] != 0)
 		behind++;
 	while (before < left && x[-1 - (ptrdiff_t) before] == y[-1 - (ptrdiff_t) before] &&
 		   x[-1 - (ptrdiff_t) before] != 0)
 		before++;
-	return (Around){place - before, place + behind, place - first};
+	return f->last = (EqualWords){place - before, place + behind, place - first};
 }
-
-/* ---- Windows ------------------------------------------------------------ */
 
 /* Returns whether windows go on where a run ends, and their first copies, too; if so, adds them. */
 static bool
@@ -334,60 +247,6 @@ hash_window(RepeatFinder *f, uint64_t window)
 	return f->window_hash.hash;
 }
 
-/* Lets a window be sorted by its hash. */
-static void
-seek_window(RepeatFinder *f, uint64_t window)
-{
-	f->sought_windows++;
-	edges_add(&f->windows, (LongEdge){hash_window(f, window) % f->hashes, window, 0});
-}
-
-/* Looks at the windows of an anchor. */
-static void
-take_anchored(RepeatFinder *f, const AnchoredWindows *windows)
-{
-	uint64_t window = windows->anchor.place - windows->before;
-	Around around = {0};
-	Anchor *first;
-
-	if (!came_twice(f, windows->anchor.hash))
-		return;
-	first = anchor_slot(&f->table, windows->anchor.hash);
-	if (first->hash == 0 && f->table.used < f->table.slots / 4 * 3)
-	{
-		if (f->repeats->has_others && window >= f->repeats->others)
-			return;
-		*first = (Anchor){windows->anchor.hash + 1, windows->anchor.place};
-		f->table.used++;
-		return;
-	}
-	if (first->hash != 0)
-		around = compare_around(f, windows->anchor.place, first->place);
-	for (uint32_t i = 0; i < windows->count; i++, window++)
-		if (window >= around.from && window + f->run <= around.to)
-			add_equal(f, window, window - around.distance);
-		else
-			seek_window(f, window);
-}
-
-/* Looks at all windows. */
-static void
-take_anchors(RepeatFinder *f)
-{
-	for (uint64_t done = 0, some; done < f->anchors; done += some)
-	{
-		some = Min(f->anchors - done, ANCHORS_STEP);
-		host_check_interrupts();
-		host_file_read(f->anchors_file, done * sizeof(AnchoredWindows), f->anchored,
-					   some * sizeof(AnchoredWindows));
-		for (uint64_t i = 0; i < some; i++)
-			__builtin_prefetch(f->seen + slot_of(f->anchored[i].anchor.hash, f->seen_slots) / 4);
-		for (uint64_t i = 0; i < some; i++)
-			take_anchored(f, f->anchored + i);
-	}
-	flush_run(f);
-}
-
 /* Reads all words, and finds the anchors of all windows. */
 static void
 scan_words(RepeatFinder *f)
@@ -398,7 +257,7 @@ scan_words(RepeatFinder *f)
 	uint64_t text = 0; /* words of the text so far */
 	uint32_t head = 0;
 	uint32_t tail = 0;
-	AnchoredWindows last = {.count = 0};
+	LongEdge last = {.similarity = 0};
 
 	for (uint64_t at = 0; at < f->repeats->length; at++, word++)
 	{
@@ -431,55 +290,51 @@ scan_words(RepeatFinder *f)
 		while (f->ring[head & f->ring_mask].place + f->run < at + 1)
 			head++;
 		anchor = f->ring[head & f->ring_mask];
-		if (last.count > 0 && anchor.place == last.anchor.place)
+		if (last.similarity > 0 && anchor.place == last.first)
 		{
-			last.count++;
+			last.similarity++;
 			continue;
 		}
-		put_anchored(f, &last);
-		last = (AnchoredWindows){anchor, (uint32_t) (anchor.place + f->run - at - 1), 1};
+		if (last.similarity > 0)
+			edges_add_early(&f->sought, last);
+		last = (LongEdge){anchor.hash % f->hashes, anchor.place,
+						  WINDOWS(anchor.place + f->run - at - 1, 1)};
 	}
-	put_anchored(f, &last);
-	if (f->anchors % ANCHORS_STEP != 0)
-		flush_anchors(f);
+	if (last.similarity > 0)
+		edges_add_early(&f->sought, last);
 }
 
-/* An EdgeSink: pairs a window with the first one of its hash. */
+/* An EdgeSink: pairs an anchor with the first one of its hash. */
 static bool
-pair_window(void *state, const LongEdge *window)
+pair_anchor(void *state, const LongEdge *anchor)
 {
 	RepeatFinder *f = state;
 
-	if (window->second != f->hash)
+	if (anchor->second != f->hash)
 	{
-		f->hash = window->second;
-		f->leader = window->first;
+		f->hash = anchor->second;
+		f->leader = anchor->first;
 	}
 	else if (!f->repeats->has_others || f->leader < f->repeats->others)
-		edges_add(&f->pairs, (LongEdge){window->first, f->leader, 0});
+		edges_add(&f->pairs, (LongEdge){anchor->first, f->leader, anchor->similarity});
 	return true;
 }
 
-/* An EdgeSink: compares a window with the first one of its hash. */
+/* An EdgeSink: compares the windows of an anchor with those of the first one of its hash. */
 static bool
 compare_pair(void *state, const LongEdge *pair)
 {
 	RepeatFinder *f = state;
-	uint64_t window = pair->second;
-	uint64_t leader = pair->first;
-	bool follows = window == f->equal_window + 1 && leader == f->equal_leader + 1;
-	uint32_t known = follows ? f->run - 1 : 0;
-	size_t rest = (f->run - known) * sizeof(uint64_t);
+	uint64_t packed = (uint64_t) pair->similarity;
+	uint64_t window = pair->second - (packed >> 32);
+	EqualWords equal = compare_around(f, pair->second, pair->first);
 
-	if (memcmp(words_at(&f->own, window + known, f->run - known),
-			   words_at(&f->other, leader + known, f->run - known), rest) == 0)
-	{
-		f->equal_window = window;
-		f->equal_leader = leader;
-		add_equal(f, window, leader);
-	}
-	else
-		seek_window(f, window);
+	for (uint64_t end = window + (uint32_t) packed; window < end; window++)
+		if (window >= equal.from && window + f->run <= equal.to)
+			add_equal(f, window, window - equal.distance);
+		else
+			edges_add_early(&f->sought,
+							(LongEdge){hash_window(f, window) % f->hashes, window, WINDOWS(0, 1)});
 	return true;
 }
 
@@ -555,7 +410,8 @@ write_parts(RepeatFinder *f)
 		Part part = {from, Min(span.start, end), from - distance};
 
 		if (part.start < part.end)
-			host_file_write(f->repeats->parts, f->part_count++ * sizeof(part), &part, sizeof(part));
+			host_file_write(f->repeats->parts, f->repeats->part_count++ * sizeof(part), &part,
+							sizeof(part));
 		from = span.end;
 	}
 }
@@ -593,47 +449,25 @@ take_run(void *state, const LongEdge *edge)
 
 /* The shares of memory, of which there are this many, for the edges of each kind. */
 #define SHARES 16
-#define EDGES_SHARE 2
+#define EDGES_SHARE 3
 
 /* Words for each byte of memory, which has at least some bytes. */
 #define WORDS_OF_BYTE 2
 #define MEMORY_LEAST (4 << 20)
 
-/* Slots for each anchor that winnowing leaves, about, four of which take a byte. */
-#define SLOTS_OF_ANCHOR 16
-
-/* Counts anchors. */
-static void
-count_anchors(RepeatFinder *f)
-{
-	uint64_t wanted = f->repeats->length / (f->run - f->anchor_run + 2) * 2 * SLOTS_OF_ANCHOR / 4;
-
-	f->seen_slots = host_limit((size_t) Min(wanted, f->repeats->memory / SHARES * 4) + 16) * 4;
-	f->seen = host_alloc(f->seen_slots / 4);
-	memset(f->seen, 0, f->seen_slots / 4);
-	scan_words(f);
-	f->table.slots =
-		host_limit(Min(f->twice + f->twice / 2, f->repeats->memory / SHARES * 4 / sizeof(Anchor))) +
-		4;
-	f->table.slot = host_alloc(f->table.slots * sizeof(Anchor));
-	memset(f->table.slot, 0, f->table.slots * sizeof(Anchor));
-}
-
-/* Finds all windows that are equal to earlier ones. */
+/* Finds all windows that are equal to earlier ones: first by anchors, then by their own hashes. */
 static void
 seek_equal_windows(RepeatFinder *f)
 {
-	take_anchors(f);
-	host_free(f->seen);
-	host_free(f->table.slot);
-	while (f->sought_windows > 0)
+	scan_words(f);
+	do
 	{
-		f->sought_windows = 0;
-		f->hash = f->equal_window = UINT64_MAX - 1;
-		edges_give(&f->windows, pair_window, f);
+		f->hash = UINT64_MAX;
+		edges_give(&f->sought, pair_anchor, f);
 		edges_give(&f->pairs, compare_pair, f);
 		flush_run(f);
-	}
+		f->anchor_run = f->run;
+	} while (f->hash != UINT64_MAX);
 }
 
 /* Finds the words that go, when all records have been added. */
@@ -642,7 +476,6 @@ repeats_find(Repeats *repeats)
 {
 	uint32_t run = repeats->run;
 	uint32_t anchor_run = (run + 1) / 2;
-	size_t edges;
 	size_t around = 2 * (size_t) run;
 	uint32_t ring = 2;
 	uint64_t base = host_random_seed() % (PRIME - 2) + 2;
@@ -656,25 +489,21 @@ repeats_find(Repeats *repeats)
 					  .scanned = reader_begin(repeats, 4 * around),
 					  .own = reader_begin(repeats, around),
 					  .other = reader_begin(repeats, around),
-					  .anchors_file = host_file_create(),
 					  .spans = host_file_create()};
 
 	repeats->memory = Min(repeats->memory, Max(repeats->length / WORDS_OF_BYTE, MEMORY_LEAST));
-	edges = repeats->memory / SHARES * EDGES_SHARE / sizeof(LongEdge);
-	f.windows.most = f.pairs.most = f.runs.most = f.firsts.most = edges;
+	f.sought.most = f.pairs.most = f.runs.most = f.firsts.most =
+		repeats->memory / SHARES * EDGES_SHARE / sizeof(LongEdge);
 	while (ring < run - anchor_run + 2)
 		ring *= 2;
 	f.ring_mask = ring - 1;
 	f.ring = host_alloc(ring * sizeof(Anchor));
-	count_anchors(&f);
 	seek_equal_windows(&f);
 	edges_give(&f.firsts, add_first, &f);
 	flush_span(&f);
 	edges_give(&f.runs, take_run, &f);
 	take_repeated(&f);
 	write_parts(&f);
-	repeats->part_count = f.part_count;
-	host_file_close(f.anchors_file);
 	host_file_close(f.spans);
 	host_free(f.ring);
 	host_free(f.scanned.word);
