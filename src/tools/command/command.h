@@ -393,7 +393,7 @@ extern void output_begin(void);
 extern void put_head(RecordBatch *batch, const char *more);
 extern FILE *output_open_report(void);
 extern void output_pack(RecordBatch *batch);
-extern void output_write(const RecordBatch *batch);
+extern void output_write(void *state, RecordBatch *batch);
 extern void output_end(void);
 extern void output_abandon(void);
 

@@ -19,8 +19,6 @@ typedef struct AllPassages
 	bool *left_out;   /* records that --skip-errors leaves out, or NULL */
 	Spool id;         /* the ids of all records, if they are reported and not numbers */
 	Ends id_ends;
-	uint64_t done; /* records that were read again */
-	uint64_t words;
 	uint64_t words_gone;
 	uint64_t records_changed;
 	uint64_t records_gone;
@@ -34,7 +32,6 @@ find_words(void *state, RecordBatch *batch)
 {
 	const AllPassages *all = state;
 	RecordText document;
-	uint64_t words = 0;
 
 	while (next_document(batch, &document))
 	{
@@ -53,9 +50,7 @@ find_words(void *state, RecordBatch *batch)
 		put(&batch->out, found.bytes, found.length);
 		neardup_free(batch->session, found.bytes);
 		put(&batch->id, document.id, is_numbered(batch) ? 0 : strlen(document.id) + 1);
-		words += texts.count;
 	}
-	put(&batch->size, &words, sizeof(words));
 }
 
 /* Adds the words of a batch. */
@@ -184,11 +179,6 @@ write_passages(void *state, RecordBatch *batch)
 	size_t passages;
 	RecordText document;
 
-	if (batch->first + count > all->records)
-	{
-		batch->defect = "the files have changed since they were read first";
-		return;
-	}
 	check(batch->session,
 		  neardup_passages_of(batch->session, all->passages, all->others + batch->first, count,
 							  &passage, &passages));
@@ -234,9 +224,9 @@ put_passage_id(Buffer *row, AllPassages *all, uint64_t record)
 										   ends_start(&all->id_ends, record + 1) - start));
 }
 
-/* Reports words that go, and where they stay. */
+/* Reports words that go, and where they stay; and the record, if too few of its words are left. */
 static void
-report_passage(AllPassages *all, const neardup_passage *passage)
+report_passage(AllPassages *all, const neardup_passage *passage, bool record)
 {
 	Buffer row = {0};
 
@@ -244,18 +234,11 @@ report_passage(AllPassages *all, const neardup_passage *passage)
 	put_text(&row, "\t%" PRIu32 "\t%" PRIu32 "\t", passage->from + 1, passage->to);
 	put_passage_id(&row, all, passage->first_record);
 	put_text(&row, "\t%" PRIu32 "\t%" PRIu32 "\n", passage->first_from + 1, passage->first_to);
-	write_out(all->report, row.bytes, row.length);
-	resize(NULL, row.bytes, 0);
-}
-
-/* Reports a record of which too few words are left. */
-static void
-report_record(AllPassages *all, uint64_t record)
-{
-	Buffer row = {0};
-
-	put_passage_id(&row, all, record);
-	put_text(&row, "\t\\N\t\\N\t\\N\t\\N\t\\N\n");
+	if (record)
+	{
+		put_passage_id(&row, all, passage->record);
+		put_text(&row, "\t\\N\t\\N\t\\N\t\\N\t\\N\n");
+	}
 	write_out(all->report, row.bytes, row.length);
 	resize(NULL, row.bytes, 0);
 }
@@ -268,22 +251,19 @@ take_passages(void *state, RecordBatch *batch)
 	const neardup_passage *passage = (const neardup_passage *) batch->line.bytes;
 	const neardup_passage *end = (const neardup_passage *) (batch->line.bytes + batch->line.length);
 
-	all->done += records_of(batch);
 	for (; passage < end; passage++)
 	{
 		bool last = passage + 1 == end || passage[1].record != passage->record;
 		bool goes = last && passage->left < options.min_left;
 
 		if (all->report != NULL)
-			report_passage(all, passage);
-		if (all->report != NULL && goes)
-			report_record(all, passage->record);
+			report_passage(all, passage, goes);
 		all->words_gone += passage->words + (goes ? passage->left : 0);
 		all->records_changed += last;
 		all->records_gone += goes;
 	}
 	if (!options.mark)
-		output_write(batch);
+		output_write(NULL, batch);
 }
 
 /* neardup dedupe --unit passage: writes the records without words that stood before. */
@@ -315,8 +295,6 @@ dedupe_passages(FILE *report)
 	}
 	files_rewind(files);
 	pipeline(files, write_passages, take_passages, &all);
-	if (all.done < all.records)
-		fail(EXIT_INPUT, "the files have changed since they were read first");
 	fprintf(stderr,
 			"neardup: words that %s: %" PRIu64 "; records that %s some: %" PRIu64 " of %" PRIu64
 			"; records that %s: %" PRIu64 "\n",

@@ -462,25 +462,12 @@ command_clusters(void)
 
 /* ---- dedupe ------------------------------------------------------------- */
 
-/* The records of the second reading. */
-typedef struct Kept
-{
-	const bool *goes;
-	size_t count;
-	size_t done;
-} Kept;
-
-/* Gathers the records of a batch that stay; of files, their names. */
+/* Gathers the records of a batch that stay; of files, their names.  The state is whether each goes. */
 static void
 gather_kept(void *state, RecordBatch *batch)
 {
-	const Kept *kept = state;
+	const bool *goes = state;
 
-	if (batch->first + records_of(batch) > kept->count)
-	{
-		batch->defect = "the files have changed since they were read first";
-		return;
-	}
 	put_head(batch, "");
 	for (size_t i = 0; i < records_of(batch); i++)
 	{
@@ -489,7 +476,7 @@ gather_kept(void *state, RecordBatch *batch)
 		const char *bytes = file ? batch->file : batch->data.bytes + record->start;
 		size_t length = file ? strlen(bytes) : record->length;
 
-		if (kept->goes[batch->first + i])
+		if (goes[batch->first + i])
 			continue;
 		put(&batch->out, bytes, length);
 		if (options.null)
@@ -498,16 +485,6 @@ gather_kept(void *state, RecordBatch *batch)
 			put(&batch->out, "\n", bytes[length - 1] != '\n');
 	}
 	output_pack(batch);
-}
-
-/* Writes the records of a batch that stay. */
-static void
-write_kept(void *state, RecordBatch *batch)
-{
-	Kept *kept = state;
-
-	kept->done += records_of(batch);
-	output_write(batch);
 }
 
 /* Writes the signatures that stay. */
@@ -613,7 +590,6 @@ dedupe_records(FILE *report)
 	RecordValues *against;
 	RecordValues *corpus = read_sides(session, true, &against);
 	bool *goes = resize(NULL, NULL, corpus->values.count + 1);
-	Kept kept;
 
 	memset(goes, 0, corpus->values.count);
 	if (against != NULL)
@@ -632,10 +608,7 @@ dedupe_records(FILE *report)
 	files_mark(corpus->files, goes);
 	spool_free(&corpus->out);
 	files_rewind(corpus->files);
-	kept = (Kept){goes, corpus->values.count, 0};
-	pipeline(corpus->files, gather_kept, write_kept, &kept);
-	if (kept.done < kept.count)
-		fail(EXIT_INPUT, "the files have changed since they were read first");
+	pipeline(corpus->files, gather_kept, output_write, goes);
 }
 
 /* neardup dedupe: writes the records that stay, or their lines that do. */

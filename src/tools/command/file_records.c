@@ -38,6 +38,7 @@ struct Files
 	Buffer columns;          /* names of columns of the first file, with a zero behind each */
 	Buffer rest;             /* the beginning of the next batch */
 	uint64_t records;        /* records that were read */
+	uint64_t records_first;  /* records of the first reading, if this is another one */
 	uint64_t before_records; /* records of the files before the open one */
 	uint64_t done;
 	uint64_t bytes;
@@ -156,6 +157,7 @@ files_rewind(Files *files)
 	files->total = files_bytes(files);
 	files->begun = time(NULL);
 	files->again = files->next > 0;
+	files->records_first = files->records;
 	files->keeps = files->marked = false;
 	files->left_out.length = files->ends = 0;
 	files->next = 0;
@@ -169,6 +171,15 @@ void
 files_keep(Files *files)
 {
 	files->keeps = texts_decide();
+}
+
+/* Fails if files that are read again have more records than before, or fewer. */
+static void
+check_records(const Files *files, bool more)
+{
+	if (files->again &&
+		(more ? files->records > files->records_first : files->records < files->records_first))
+		fail(EXIT_INPUT, "the files have changed since they were read first");
 }
 
 /* Fails if a file's status is not what it was first. */
@@ -518,6 +529,7 @@ files_next(Files *files, RecordBatch *batch)
 	files_begin_batch(files, batch);
 	batch->first = files->records;
 	files->records += records_of(batch);
+	check_records(files, true);
 	return true;
 }
 
@@ -618,6 +630,7 @@ check_fields(const Files *files)
 	size_t left_out = files->left_out.length / sizeof(uint64_t);
 
 	record_report_progress(files, true);
+	check_records(files, false);
 	if (!files->again)
 	{
 		tell_left_out("records that are left out, since", left_out, &files->places);

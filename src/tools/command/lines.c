@@ -350,7 +350,7 @@ write_lines(void *state, RecordBatch *batch)
 		line = end;
 	}
 	output_pack(batch);
-	output_write(batch);
+	output_write(NULL, batch);
 }
 
 /* Notes the lines of a batch of --against. */

@@ -259,9 +259,9 @@ is_unreadable(const RecordBatch *batch)
 	return batch->broken.length > 0 && batch->data.length == 0;
 }
 
-/* Writes what a batch has in `out`; batches come in the order of the files. */
+/* A Step: writes what a batch has in `out`; batches come in the order of the files. */
 void
-output_write(const RecordBatch *batch)
+output_write(void *state, RecordBatch *batch)
 {
 	if (options.folder != NULL && batch->file != of)
 	{

@@ -188,13 +188,6 @@ sign_batch(void *signer, RecordBatch *batch)
 	output_pack(batch);
 }
 
-/* Writes what was made of a batch. */
-static void
-write_batch(void *signer, RecordBatch *batch)
-{
-	output_write(batch);
-}
-
 /* Writes what is before the rows of COPY in binary format. */
 void
 write_copy_begin(void)
@@ -221,7 +214,7 @@ command_sign(void)
 
 	if (binary)
 		write_copy_begin();
-	pipeline(files, sign_batch, write_batch, signer);
+	pipeline(files, sign_batch, output_write, signer);
 	if (binary)
 		write_copy_end();
 	tell_whole(signer);

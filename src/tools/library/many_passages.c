@@ -99,22 +99,10 @@ neardup_passages_find(neardup_session *session, neardup_passages *passages)
 	return call_repeats(session, &passages->repeats, NULL, repeats_find);
 }
 
-/* Returns words that go as the header has them. */
-static neardup_passage
-passage_of(const RepeatedPart *part)
-{
-	return (neardup_passage){.record = part->record,
-							 .words = part->words,
-							 .left = part->left,
-							 .from = part->from,
-							 .to = part->to,
-							 .cut_from = part->cut_from,
-							 .cut_to = part->cut_to,
-							 .blank = part->blank,
-							 .first_record = part->first_record,
-							 .first_from = part->first_from,
-							 .first_to = part->first_to};
-}
+/* The header has the struct of the core, with the same members. */
+_Static_assert(sizeof(neardup_passage) == sizeof(RepeatedPart) &&
+				   offsetof(neardup_passage, first_to) == offsetof(RepeatedPart, first_to),
+			   "passages of the header are parts of the core");
 
 /* Returns passages as a call of the library. */
 static neardup_code
@@ -127,14 +115,7 @@ call_repeats_of(neardup_session *session, const Repeats *repeats, uint64_t first
 	if (first > repeats->record_count || count > repeats->record_count - first)
 		session_fail(NEARDUP_INVALID, "there are no such records");
 	if (count > 0)
-	{
-		RepeatedPart *part = repeats_of(repeats, first, count, passages);
-
-		*found = host_alloc(*passages * sizeof(neardup_passage));
-		for (size_t i = 0; i < *passages; i++)
-			(*found)[i] = passage_of(part + i);
-		host_free(part);
-	}
+		*found = (neardup_passage *) repeats_of(repeats, first, count, passages);
 	session_keep(*found);
 	return session_end();
 }
