@@ -22,7 +22,7 @@
 
 #include "base/hash.h"
 #include "base/sort.h"
-#include "sketch/bag.h"
+#include "sketch/sketch.h"
 
 /* The most elements of a scheme, of all texts together. */
 #define ELEMENTS_MOST 2000000
@@ -125,32 +125,6 @@ corpus_cut(Corpus *corpus)
 
 /* ---- Shingles ------------------------------------------------------------------ */
 
-/* Gathers the shingles of a text, as elements. */
-typedef struct Gatherer
-{
-	uint32 *element;
-	size_t count;
-	size_t room;
-	uint32 highest; /* the greatest element that is kept */
-} Gatherer;
-
-/* A HashSink. */
-static void
-gather(void *state, const uint64_t *hashes, size_t count)
-{
-	Gatherer *gatherer = state;
-
-	gatherer->element =
-		host_grow(gatherer->element, &gatherer->room, gatherer->count + count, sizeof(uint32));
-	for (size_t i = 0; i < count; i++)
-	{
-		uint32 element = (uint32) (mix64(hashes[i]) >> 32);
-
-		if (element <= gatherer->highest)
-			gatherer->element[gatherer->count++] = element;
-	}
-}
-
 /* A SortKey. */
 static inline uint64
 element_key(const void *element)
@@ -162,15 +136,22 @@ element_key(const void *element)
 static void
 take_elements(Corpus *corpus, CorpusText *text, int s, const Utf8Text *utf8)
 {
-	Gatherer gatherer = {.highest = corpus->highest[s]};
+	MinhashBuilder builder;
+	uint32 *element;
 	uint32 distinct = 0;
 
-	shingle_text(utf8->bytes, utf8->length, corpus->scheme[s], gather, &gatherer);
-	sort_records(gatherer.element, gatherer.count, sizeof(uint32), element_key);
-	for (size_t i = 0; i < gatherer.count; i++)
-		if (i == 0 || gatherer.element[i] != gatherer.element[i - 1])
-			gatherer.element[distinct++] = gatherer.element[i];
-	text->element[s] = host_realloc(gatherer.element, Max(distinct, 1) * sizeof(uint32));
+	minhash_begin(&builder, 0);
+	shingle_text(utf8->bytes, utf8->length, corpus->scheme[s], minhash_add, &builder);
+	element = palloc(Max(builder.table.count, 1) * sizeof(uint32));
+	for (size_t i = 0; i < builder.table.count; i++)
+		element[i] = (uint32) (builder.element[i] >> 32);
+	sort_records(element, builder.table.count, sizeof(uint32), element_key);
+	for (size_t i = 0; i < builder.table.count && element[i] <= corpus->highest[s]; i++)
+		if (i == 0 || element[i] != element[i - 1])
+			element[distinct++] = element[i];
+	table_end(&builder.table);
+	host_free(builder.element);
+	text->element[s] = repalloc(element, Max(distinct, 1) * sizeof(uint32));
 	text->elements[s] = distinct;
 	corpus->total[s] += distinct;
 }
@@ -184,28 +165,12 @@ halve_elements(Corpus *corpus, int s)
 	for (uint32 i = 0; i < corpus->count; i++)
 	{
 		CorpusText *text = &corpus->text[i];
-		uint32 low = 0;
-		uint32 high = text->elements[s];
+		uint32 *count = &text->elements[s];
 
-		while (low < high)
-		{
-			uint32 middle = low + (high - low) / 2;
-
-			if (text->element[s][middle] <= corpus->highest[s])
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		text->elements[s] = low;
-		corpus->total[s] += low;
+		while (*count > 0 && text->element[s][*count - 1] > corpus->highest[s])
+			--*count;
+		corpus->total[s] += *count;
 	}
-}
-
-/* Returns how many ids were judged. */
-static uint32
-judged_ids(const Corpus *corpus)
-{
-	return corpus->verdicts ? corpus->verdicts->places : 0;
 }
 
 /* Adds a text to the sample. */
@@ -216,7 +181,8 @@ corpus_add(Corpus *corpus, CorpusText *text, const Utf8Text *utf8)
 	for (int s = 0; s < SCHEMES; s++)
 		take_elements(corpus, text, s, utf8);
 	corpus->text[corpus->count++] = *text;
-	if (corpus->count >= 2 * corpus->most + judged_ids(corpus))
+	if (corpus->count >=
+		2 * corpus->most + (corpus->verdicts != NULL ? corpus->verdicts->places : 0))
 		corpus_cut(corpus);
 	for (int s = 0; s < SCHEMES; s++)
 		while (corpus->total[s] > ELEMENTS_MOST)

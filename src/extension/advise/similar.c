@@ -56,13 +56,6 @@ typedef struct Lists
 	uint64 *shared;  /* what each text shares: low half, shingles; high half, their weights */
 } Lists;
 
-/* A SortKey. */
-static inline uint64
-posting_key(const void *posting)
-{
-	return *(const uint64 *) posting;
-}
-
 /* Returns all elements, sorted, in the high half; the low half is the number of the text. */
 static uint64 *
 sorted_postings(const Corpus *corpus, int s)
@@ -74,7 +67,7 @@ sorted_postings(const Corpus *corpus, int s)
 	for (uint32 i = 0; i < corpus->count; i++)
 		for (uint32 j = 0; j < corpus->text[i].elements[s]; j++)
 			posting[count++] = (uint64) corpus->text[i].element[s][j] << 32 | i;
-	sort_records(posting, count, sizeof(uint64), posting_key);
+	sort_records(posting, count, sizeof(uint64), sort_key_unsigned);
 	return posting;
 }
 
@@ -198,16 +191,6 @@ share_any(const Lists *lists, uint32 b)
 	return false;
 }
 
-/* Returns the resemblance of the shingles that tell families, after similar_find_shared() for a. */
-static double
-family_resemblance(const Lists *lists, const Corpus *corpus, uint32 a, uint32 b)
-{
-
-	return units(MEASURE_RESEMBLANCE, (uint32) lists[FAMILY].shared[b],
-				 corpus->text[a].elements[FAMILY], corpus->text[b].elements[FAMILY]) /
-		(double) SIMILARITY_UNITS;
-}
-
 /* Sets the least similarity of the pairs that each candidate keeps, estimated from some texts. */
 static void
 find_least(Lists *lists, const Corpus *corpus, uint16 *least)
@@ -288,7 +271,8 @@ find_judged(const Corpus *corpus, JudgedTexts *judged)
 /*
  * Returns how many pairs of all texts a pair of the sample stands for: one divided by the
  * probability that the sample has both texts.  The second text comes with the first if they have the
- * same key, whose probability is the resemblance; else it is in the sample by its own key.
+ * same key, whose probability is the resemblance of the shingles that tell families; else it is in the
+ * sample by its own key.  similar_find_shared() was called for a.
  */
 static float
 stands_for(const Corpus *corpus, const Lists *lists, uint32 a, uint32 b)
@@ -300,7 +284,9 @@ stands_for(const Corpus *corpus, const Lists *lists, uint32 a, uint32 b)
 		return 0;
 	if (corpus->complete)
 		return 1;
-	resemblance = family_resemblance(lists, corpus, a, b);
+	resemblance = units(MEASURE_RESEMBLANCE, (uint32) lists[FAMILY].shared[b],
+						corpus->text[a].elements[FAMILY], corpus->text[b].elements[FAMILY]) /
+		(double) SIMILARITY_UNITS;
 	return (float) (1 / (share * (resemblance + (1 - resemblance) * share)));
 }
 
@@ -444,14 +430,6 @@ add_chances(CorpusPairs *pairs, int candidate)
 	pfree(stratum);
 }
 
-/* Reports how many pairs were compared.  Each text is compared with those after it. */
-static void
-report_compared(int64 text, int64 texts)
-{
-	if (text % TEXTS_STEP == 0)
-		progress_parts(text * (2 * texts - text - 1) / 2, texts * (texts - 1) / 2);
-}
-
 /*
  * Finds the pairs of a sample that any candidate finds similar, and those that were judged.  Sets
  * the chance of each pair to be drawn.
@@ -463,6 +441,7 @@ pairs_find(CorpusPairs *pairs, Corpus *corpus)
 	Lists *lists = palloc(sizeof(Lists) * SCHEMES);
 	JudgedTexts *judged = palloc(sizeof(JudgedTexts) * most + 1);
 	const JudgedTexts *end = judged + (most > 0 ? find_judged(corpus, judged) : 0);
+	int64 texts = corpus->count;
 	uint16 least[CANDIDATES];
 
 	*pairs = (CorpusPairs){.corpus = corpus,
@@ -477,7 +456,9 @@ pairs_find(CorpusPairs *pairs, Corpus *corpus)
 	for (uint32 a = 0; a < corpus->count; a++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		report_compared(a, corpus->count);
+		/* Each text is compared with those after it. */
+		if (a % TEXTS_STEP == 0)
+			progress_parts(a * (2 * texts - a - 1) / 2, texts * (texts - 1) / 2);
 		similar_add_pairs(pairs, lists, least, a, judged, end);
 		while (judged < end && judged->a == a)
 			judged++;

@@ -70,20 +70,18 @@ read_set(Ball *ball, const void *bytes, size_t size)
 static Ball
 ball_of_any_bytes(const void *bytes, size_t size)
 {
-	Ball ball;
+	const char *centre = (const char *) bytes + sizeof(BallHeader);
+	Ball ball = {.set = NULL};
 
 	if (size > sizeof(BallHeader))
 	{
+		size -= sizeof(BallHeader);
 		memcpy(&ball.header, bytes, sizeof(BallHeader));
-		if (ball.header.measure > 0 &&
-			read_set(&ball, (const char *) bytes + sizeof(BallHeader), size - sizeof(BallHeader)))
-			return ball;
-		if (ball.header.measure > 0)
-			ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("ball value is corrupt")));
-		ball.set = NULL;
-		ball.centre = signature_of_any_bytes((const char *) bytes + sizeof(BallHeader),
-											 size - sizeof(BallHeader));
-		if (ball.header.radius >= 0 && ball.header.radius <= ball.centre.header.k)
+		if (ball.header.measure == 0)
+			ball.centre = signature_of_any_bytes(centre, size);
+		if (ball.header.measure > 0 ?
+				read_set(&ball, centre, size) :
+				ball.header.radius >= 0 && ball.header.radius <= ball.centre.header.k)
 			return ball;
 	}
 	ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("ball value is corrupt")));
@@ -240,15 +238,6 @@ ball_holds(Datum datum, const Signature *signature)
 		signature_near(signature, &ball.centre, ball.header.radius);
 }
 
-/* Returns whether a bit(n) is a signature in a ball. */
-static bool
-ball_holds_bit(Datum ball, Datum bit)
-{
-	Signature signature;
-
-	return signature_read_bit(bit, &signature) && ball_holds(ball, &signature);
-}
-
 /* Returns whether a set is in a ball.  One of another recipe or scheme than the centre is not. */
 static bool
 ball_holds_set(Datum datum, Datum set)
@@ -331,7 +320,10 @@ PG_FUNCTION_INFO_V1(neardup_in_ball_bit);
 Datum
 neardup_in_ball_bit(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(ball_holds_bit(PG_GETARG_DATUM(1), PG_GETARG_DATUM(0)));
+	Signature signature;
+
+	PG_RETURN_BOOL(signature_read_bit(PG_GETARG_DATUM(0), &signature) &&
+				   ball_holds(PG_GETARG_DATUM(1), &signature));
 }
 
 /* in_ball(bigint, ball) returns boolean */

@@ -73,10 +73,9 @@ check_entries(const LexiconParts *parts)
 					 LEXICON_ENTRIES_MAX);
 }
 
-/* Returns the lexicon of texts. */
-static neardup_bytes
-learn(const char *scheme, uint32_t entries, double share, size_t memory, neardup_next next,
-	  void *state)
+neardup_code
+neardup_learn(neardup_session *session, const char *scheme, uint32_t entries, double share,
+			  size_t memory, neardup_next next, void *state, neardup_bytes *lexicon)
 {
 	Value value = {.kind = NEARDUP_LEXICON, .lexicon = {.version = RECIPE_VERSION}};
 	LexiconParts *parts = &value.lexicon;
@@ -85,6 +84,7 @@ learn(const char *scheme, uint32_t entries, double share, size_t memory, neardup
 	size_t length;
 	uint64_t source = 0;
 
+	SESSION_BEGIN(session);
 	parts->scheme = check_learning(scheme, DEFAULT_SCHEME_SINGLE, share);
 	if (entries < 1 || entries > LEXICON_ENTRIES_MAX)
 		session_fail(NEARDUP_INVALID, "a lexicon has from 1 to %d entries", LEXICON_ENTRIES_MAX);
@@ -100,30 +100,23 @@ learn(const char *scheme, uint32_t entries, double share, size_t memory, neardup
 		session_fail(NEARDUP_INVALID, "a lexicon needs at least two documents");
 	parts->count = counts_finish(&counts, entries, share, &parts->key, &parts->weight);
 	check_entries(parts);
-	return value_write(&value, false);
-}
-
-neardup_code
-neardup_learn(neardup_session *session, const char *scheme, uint32_t entries, double share,
-			  size_t memory, neardup_next next, void *state, neardup_bytes *lexicon)
-{
-	SESSION_BEGIN(session);
-	*lexicon = learn(scheme, entries, share, memory, next, state);
+	*lexicon = value_write(&value, false);
 	return session_end();
 }
 
-/* Returns the lexicon of what many texts have, without any other entry. */
-static neardup_bytes
-find_common(const char *scheme, double share, size_t memory, neardup_next next, void *state,
-			size_t *count)
+neardup_code
+neardup_common(neardup_session *session, const char *scheme, double share, size_t memory,
+			   neardup_next next, void *state, size_t *count, neardup_bytes *lexicon)
 {
 	Value value = {.kind = NEARDUP_LEXICON, .lexicon = {.version = RECIPE_VERSION}};
 	LexiconParts *parts = &value.lexicon;
-	CommonElements *common = host_alloc(sizeof(CommonElements));
+	CommonElements *common;
 	const char *utf8;
 	size_t length;
 	uint64_t source = 0;
 
+	SESSION_BEGIN(session);
+	common = host_alloc(sizeof(CommonElements));
 	parts->scheme = check_learning(scheme, DEFAULT_SCHEME, share);
 	common_begin(common, share, memory > 0 ? memory : MEMORY_USUAL);
 	for (; next(state, &utf8, &length, &source); source = 0)
@@ -143,15 +136,7 @@ find_common(const char *scheme, double share, size_t memory, neardup_next next, 
 	memset(parts->weight, 0, parts->count);
 	if (count != NULL)
 		*count = parts->count;
-	return value_write(&value, false);
-}
-
-neardup_code
-neardup_common(neardup_session *session, const char *scheme, double share, size_t memory,
-			   neardup_next next, void *state, size_t *count, neardup_bytes *lexicon)
-{
-	SESSION_BEGIN(session);
-	*lexicon = find_common(scheme, share, memory, next, state, count);
+	*lexicon = value_write(&value, false);
 	return session_end();
 }
 
@@ -210,14 +195,16 @@ weigh(neardup_signer *signer, const char *scheme)
 												 lexicon->weight, lexicon->count));
 }
 
-/* Returns a new signer. */
-static neardup_signer *
-signer_allocate(neardup_kind kind, int k, int b, const char *scheme, const void *lexicon,
-				size_t length)
+neardup_code
+neardup_signer_new(neardup_session *session, neardup_kind kind, int k, int b, const char *scheme,
+				   const void *lexicon, size_t length, neardup_signer **signer)
 {
-	neardup_signer *made = host_alloc(sizeof(neardup_signer));
+	const char *usual = kind == NEARDUP_SIMHASH ? DEFAULT_SCHEME_SINGLE : DEFAULT_SCHEME;
+	neardup_signer *made;
 	SchemeId weighed;
 
+	SESSION_BEGIN(session);
+	made = host_alloc(sizeof(neardup_signer));
 	signer_check_shape(kind, k, b, lexicon != NULL);
 	*made = (neardup_signer){.kind = kind, .secret = host_random_seed()};
 	if (lexicon != NULL)
@@ -226,11 +213,7 @@ signer_allocate(neardup_kind kind, int k, int b, const char *scheme, const void 
 		weighed = weigh(made, scheme);
 	}
 	else
-	{
-		if (scheme == NULL)
-			scheme = kind == NEARDUP_SIMHASH ? DEFAULT_SCHEME_SINGLE : DEFAULT_SCHEME;
-		weighed = made->maker.scheme = scheme_of_name(scheme);
-	}
+		weighed = made->maker.scheme = scheme_of_name(scheme != NULL ? scheme : usual);
 	made->maker.header =
 		signature_header(kind == NEARDUP_MINHASH ? SIGNATURE_MINHASH : SIGNATURE_SIMHASH, k,
 						 kind == NEARDUP_SHINGLES ? 1 : b, weighed);
@@ -238,15 +221,7 @@ signer_allocate(neardup_kind kind, int k, int b, const char *scheme, const void 
 	session_keep(made->lexicon.weight);
 	session_keep(made->weights.start);
 	session_keep(made);
-	return made;
-}
-
-neardup_code
-neardup_signer_new(neardup_session *session, neardup_kind kind, int k, int b, const char *scheme,
-				   const void *lexicon, size_t length, neardup_signer **signer)
-{
-	SESSION_BEGIN(session);
-	*signer = signer_allocate(kind, k, b, scheme, lexicon, length);
+	*signer = made;
 	return session_end();
 }
 
