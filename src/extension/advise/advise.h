@@ -164,6 +164,15 @@ typedef struct CorpusPairs
 
 extern void pairs_find(CorpusPairs *pairs, Corpus *corpus);
 
+/* A pair in an order. */
+typedef struct RankedPair
+{
+	uint32 pair;  /* the place of the pair in CorpusPairs */
+	double place; /* its place in the order: the least come first */
+} RankedPair;
+
+extern void pairs_sort(RankedPair *pair, size_t count);
+
 /* ---- What verdicts say (model.c) ------------------------------------------------ */
 
 /* What a candidate does at a threshold. */

@@ -16,30 +16,12 @@
 /* A verdict carries the advice if the pairs reported without it are so many times fewer or more. */
 #define CARRIES 2.0
 
-/* How much a verdict is out of order. */
-typedef struct Disorder
-{
-	uint32 pair;  /* the place of the pair */
-	double share; /* the share of opposite verdicts out of order with it, the mean by candidates */
-} Disorder;
-
-static int
-compare_disorders(const void *x, const void *y)
-{
-	const Disorder *p = x;
-	const Disorder *q = y;
-
-	if (p->share != q->share)
-		return p->share > q->share ? -1 : 1;
-	return p->pair < q->pair ? -1 : p->pair > q->pair;
-}
-
 /*
- * Adds to each verdict the part of a candidate: the share of the opposite verdicts with which it is
- * out of order.  Verdicts on pairs of equal similarity count half.
+ * Takes from the place of each verdict the part of a candidate: the share of the opposite verdicts with
+ * which it is out of order.  Verdicts on pairs of equal similarity count half.
  */
 static void
-add_disorder(const CorpusPairs *pairs, int candidate, Disorder *disorder)
+add_disorder(const CorpusPairs *pairs, int candidate, RankedPair *disorder)
 {
 	uint32 *below[2]; /* how many verdicts of each kind are below each similarity */
 
@@ -63,24 +45,27 @@ add_disorder(const CorpusPairs *pairs, int candidate, Disorder *disorder)
 		double all = opposite[SIMILARITY_UNITS + 1];
 		double less = (opposite[u] + (double) opposite[u + 1]) / 2;
 
-		disorder[i].share += (same ? all - less : less) / (all * CANDIDATES);
+		disorder[i].place -= (same ? all - less : less) / (all * CANDIDATES);
 	}
 	pfree(below[0]);
 	pfree(below[1]);
 }
 
-/* Returns the disorders of all verdicts, the worst first. */
-static Disorder *
+/*
+ * Returns all verdicts by how much they are out of order, the worst first: minus its place is the share of
+ * opposite verdicts out of order with one, the mean by candidates.
+ */
+static RankedPair *
 sort_disorders(const CorpusPairs *pairs)
 {
-	Disorder *disorder = palloc_extended(sizeof(Disorder) * pairs->judged_count + 1,
-										 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	RankedPair *disorder = palloc_extended(sizeof(RankedPair) * pairs->judged_count + 1,
+										   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 
 	for (uint32 i = 0; i < pairs->judged_count; i++)
 		disorder[i].pair = pairs->judged[i];
 	for (int c = 0; c < CANDIDATES; c++)
 		add_disorder(pairs, c, disorder);
-	qsort(disorder, pairs->judged_count, sizeof(Disorder), compare_disorders);
+	pairs_sort(disorder, pairs->judged_count);
 	return disorder;
 }
 
@@ -99,7 +84,7 @@ reported_without(CorpusPairs *pairs, uint32 pair)
  * were left out whose absence changes the number of pairs most.  Fits the model to all verdicts.
  */
 static uint32
-find_carrying(CorpusPairs *pairs, const Disorder *disorder)
+find_carrying(CorpusPairs *pairs, const RankedPair *disorder)
 {
 	double all = reported_without(pairs, NO_PAIR);
 	double most = CARRIES;
@@ -137,7 +122,7 @@ find_carrying(CorpusPairs *pairs, const Disorder *disorder)
 uint32
 confirm_find(CorpusPairs *pairs, uint32 *found)
 {
-	Disorder *disorder = sort_disorders(pairs);
+	RankedPair *disorder = sort_disorders(pairs);
 	uint32 kept = 0;
 
 	if (pairs->judged_same == 0 || pairs->judged_same == pairs->judged_count)
@@ -145,7 +130,7 @@ confirm_find(CorpusPairs *pairs, uint32 *found)
 	else
 	{
 		for (uint32 i = 0; i < pairs->judged_count; i++)
-			pairs->pair[disorder[i].pair].contradicts = disorder[i].share > CONTRADICTION;
+			pairs->pair[disorder[i].pair].contradicts = -disorder[i].place > CONTRADICTION;
 		pairs->carrying = find_carrying(pairs, disorder);
 		if (pairs->carrying != NO_PAIR)
 			found[kept++] = pairs->carrying;

@@ -14,25 +14,7 @@
 /* The chance that the precision is below its interval, and that it is above. */
 #define CHANCE_BEYOND 0.025
 
-/* A pair of a range. */
-typedef struct RangePair
-{
-	uint32 pair;
-	double place; /* its place in the order */
-} RangePair;
-
 /* ---- The range ------------------------------------------------------------------- */
-
-static int
-compare_range_pairs(const void *x, const void *y)
-{
-	const RangePair *a = x;
-	const RangePair *b = y;
-
-	if (a->place != b->place)
-		return a->place < b->place ? -1 : 1;
-	return a->pair < b->pair ? -1 : a->pair > b->pair;
-}
 
 /*
  * Sets the pairs of a range in their order, and returns their number.  A pair comes the earlier the
@@ -40,19 +22,19 @@ compare_range_pairs(const void *x, const void *y)
  * 2006).
  */
 static uint32
-list_range(const CorpusPairs *pairs, const Outlook *outlook, RangePair **range)
+list_range(const CorpusPairs *pairs, const Outlook *outlook, RankedPair **range)
 {
 	uint32 count = 0;
 
-	*range = palloc_extended(sizeof(RangePair) * pairs->count + 1, MCXT_ALLOC_HUGE);
+	*range = palloc_extended(sizeof(RankedPair) * pairs->count + 1, MCXT_ALLOC_HUGE);
 	for (uint32 i = 0; i < pairs->count; i++)
 	{
 		const AdvicePair *pair = &pairs->pair[i];
 
 		if (pair->stands_for > 0 && pair_step(pair, outlook->candidate) >= outlook->step)
-			(*range)[count++] = (RangePair){i, -log(pair->lot) / pair->stands_for};
+			(*range)[count++] = (RankedPair){i, -log(pair->lot) / pair->stands_for};
 	}
-	qsort(*range, count, sizeof(RangePair), compare_range_pairs);
+	pairs_sort(*range, count);
 	return count;
 }
 
@@ -60,7 +42,7 @@ list_range(const CorpusPairs *pairs, const Outlook *outlook, RangePair **range)
 uint32
 range_to_ask(const CorpusPairs *pairs, const Outlook *outlook, uint32 wanted, uint32 *found)
 {
-	RangePair *range;
+	RankedPair *range;
 	uint32 count = list_range(pairs, outlook, &range);
 	uint32 kept = 0;
 
@@ -140,7 +122,7 @@ bound_precision(Counted *counted, double all)
 Counted
 count_drawn(const CorpusPairs *pairs, const Outlook *outlook)
 {
-	RangePair *range;
+	RankedPair *range;
 	uint32 count = list_range(pairs, outlook, &range);
 	double all = Max(rint(outlook->pairs), 1);
 	double listed = 0;

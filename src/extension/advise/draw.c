@@ -34,14 +34,6 @@ typedef struct Asked
 	uint32 *pair;
 } Asked;
 
-/* A pair that may be drawn. */
-typedef struct Draw
-{
-	uint32 pair;   /* the place of the pair */
-	double chance; /* the chance that it is the first one drawn */
-	double place;  /* a random number: the pairs with the least are drawn */
-} Draw;
-
 /* Returns whether the texts of a pair differ by any candidate.  If not, there is nothing to judge. */
 static bool
 texts_differ(const AdvicePair *pair)
@@ -59,18 +51,13 @@ of_ten(uint32 wanted, uint32 of_ten)
 	return (wanted * of_ten + 9) / 10;
 }
 
-static int
-compare_places(const void *x, const void *y)
-{
-	const Draw *a = x;
-	const Draw *b = y;
-
-	return a->place < b->place ? -1 : a->place > b->place;
-}
-
-/* Lists the pairs that may be drawn, with their chances, whose sum is 1.  Returns their number. */
+/*
+ * Lists the pairs that may be drawn, and returns their number.  Each has a chance that it is the first one
+ * drawn, whose sum is 1, and an exponential random number whose rate is its chance as its place; the least
+ * are drawn (Efraimidis and Spirakis 2006).
+ */
 static uint32
-set_chances(const CorpusPairs *pairs, Draw *draw)
+list_drawable(const CorpusPairs *pairs, RankedPair *draw)
 {
 	bool first = pairs->judged_same == 0;
 	uint32 count = 0;
@@ -91,27 +78,23 @@ set_chances(const CorpusPairs *pairs, Draw *draw)
 	{
 		const AdvicePair *pair = &pairs->pair[draw[i].pair];
 		double p = pair->same;
+		double chance = (first ? 1 : AS_AT_FIRST) * pair->chance / total;
 
-		draw[i].chance = (first ? 1 : AS_AT_FIRST) * pair->chance / total;
 		if (!first)
-			draw[i].chance += (1 - AS_AT_FIRST) * pair->chance * p * (1 - p) / unsure;
+			chance += (1 - AS_AT_FIRST) * pair->chance * p * (1 - p) / unsure;
+		draw[i].place = -log(pair->lot) / chance;
 	}
 	return count;
 }
 
-/*
- * Draws pairs without replacement until `wanted` are asked for.  Each pair has an exponential random
- * number whose rate is its chance; the least are drawn (Efraimidis and Spirakis 2006).
- */
+/* Draws pairs without replacement until `wanted` are asked for. */
 static void
 draw_pairs(const CorpusPairs *pairs, uint32 wanted, Asked *asked)
 {
-	Draw *draw = palloc_extended(sizeof(Draw) * pairs->count + 1, MCXT_ALLOC_HUGE);
-	uint32 count = set_chances(pairs, draw);
+	RankedPair *draw = palloc_extended(sizeof(RankedPair) * pairs->count + 1, MCXT_ALLOC_HUGE);
+	uint32 count = list_drawable(pairs, draw);
 
-	for (uint32 i = 0; i < count; i++)
-		draw[i].place = -log(pairs->pair[draw[i].pair].lot) / draw[i].chance;
-	qsort(draw, count, sizeof(Draw), compare_places);
+	pairs_sort(draw, count);
 	for (uint32 i = 0; i < count && asked->count < wanted; i++)
 		asked->pair[asked->count++] = draw[i].pair;
 	pfree(draw);
@@ -135,7 +118,7 @@ draw_reported(CorpusPairs *pairs, uint32 wanted, Asked *asked)
 static void
 mix_asked(const CorpusPairs *pairs, Asked *asked)
 {
-	Draw *draw = palloc(sizeof(Draw) * asked->count + 1);
+	RankedPair *draw = palloc(sizeof(RankedPair) * asked->count + 1);
 	uint32 count = asked->count - asked->again;
 
 	for (uint32 i = 0; i < count; i++)
@@ -143,7 +126,7 @@ mix_asked(const CorpusPairs *pairs, Asked *asked)
 		draw[i].pair = asked->pair[asked->again + i];
 		draw[i].place = (double) mix64((uint64) ldexp(pairs->pair[draw[i].pair].lot, 53));
 	}
-	qsort(draw, count, sizeof(Draw), compare_places);
+	pairs_sort(draw, count);
 	for (uint32 i = 0; i < count; i++)
 		asked->pair[asked->again + i] = draw[i].pair;
 	pfree(draw);

@@ -51,22 +51,7 @@ logistic(double x)
 	return 1 / (1 + exp(-Min(Max(x, -30), 30)));
 }
 
-static double
-logit(double p)
-{
-	return log(p / (1 - p));
-}
-
 /* ---- Features -------------------------------------------------------------------- */
-
-/* Returns the logit of a similarity. */
-static double
-logit_of_units(uint16 similarity)
-{
-	double s = (double) similarity / SIMILARITY_UNITS;
-
-	return logit(Min(Max(s, LOWEST_SIMILARITY), HIGHEST_SIMILARITY));
-}
 
 /* Sets the features of a pair. */
 static void
@@ -92,7 +77,12 @@ make_logits(void)
 	double *logits = host_alloc(sizeof(double) * (SIMILARITY_UNITS + 1));
 
 	for (int u = 0; u <= SIMILARITY_UNITS; u++)
-		logits[u] = logit_of_units((uint16) u);
+	{
+		double s = (double) u / SIMILARITY_UNITS;
+
+		s = Min(Max(s, LOWEST_SIMILARITY), HIGHEST_SIMILARITY);
+		logits[u] = log(s / (1 - s));
+	}
 	return logits;
 }
 

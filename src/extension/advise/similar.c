@@ -384,6 +384,26 @@ similar_add_pairs(CorpusPairs *pairs, Lists *lists, const uint16 *least, uint32 
 	}
 }
 
+/* ---- Orders ------------------------------------------------------------------------------ */
+
+static int
+compare_ranked(const void *x, const void *y)
+{
+	const RankedPair *a = x;
+	const RankedPair *b = y;
+
+	if (a->place != b->place)
+		return a->place < b->place ? -1 : 1;
+	return a->pair < b->pair ? -1 : a->pair > b->pair;
+}
+
+/* Sorts pairs by their places in an order. */
+void
+pairs_sort(RankedPair *pair, size_t count)
+{
+	qsort(pair, count, sizeof(RankedPair), compare_ranked);
+}
+
 /* ---- The chance to be drawn ------------------------------------------------------------- */
 
 /*
