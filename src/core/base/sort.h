@@ -1,5 +1,5 @@
 /*
- * sort.h: the sort of large arrays, for all layers.
+ * sort.h: the sort of large arrays, and the search in sorted ones, for all layers.
  *
  * qsort does not answer to cancel, and its time or memory may get out of hand.  This sort
  * moves records in place by the bytes of a key, from the highest that differs (McIlroy,
@@ -15,6 +15,26 @@
 
 /* Returns a record's key; records are sorted by it, ascending. */
 typedef uint64_t (*SortKey)(const void *record);
+
+/*
+ * Moves `low` on to the first number for which `before` is false, an expression of `middle`, or to `high`,
+ * if it is true for all below that.  Once it is false, it stays so.
+ */
+#define SEARCH_SORTED(low, high, before) \
+	do \
+	{ \
+		__typeof__(low) search_end = (high); \
+\
+		while ((low) < search_end) \
+		{ \
+			__typeof__(low) middle = (low) + (search_end - (low)) / 2; \
+\
+			if (before) \
+				(low) = middle + 1; \
+			else \
+				search_end = middle; \
+		} \
+	} while (0)
 
 #define SORT_INLINE static inline __attribute__((always_inline))
 

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "base/sort.h"
+
 /* ---- Counting ----------------------------------------------------------- */
 
 /*
@@ -184,18 +186,10 @@ append_postings(const uint8_t *code, size_t bytes, uint32_t numbers, uint32_t **
 static size_t
 count_below(const uint32_t *documents, size_t n, uint32_t document)
 {
-	size_t low = 0;
+	size_t below = 0;
 
-	while (low < n)
-	{
-		size_t middle = low + (n - low) / 2;
-
-		if (documents[middle] < document)
-			low = middle + 1;
-		else
-			n = middle;
-	}
-	return low;
+	SEARCH_SORTED(below, n, documents[middle] < document);
+	return below;
 }
 
 /* Drops postings from `before` on that are not in the counter's range; returns how many are left. */

@@ -118,35 +118,24 @@ place_at(const Repeats *repeats, uint64_t word)
 static uint64_t
 record_of_word(const Repeats *repeats, uint64_t word)
 {
-	uint64_t low = 0;
-	uint64_t high = (repeats->record_count - 1) / MARKED + 1;
+	uint64_t mark = 1;
+	uint64_t record;
 
-	while (high - low > 1)
-		*(repeats->mark[(low + high) / 2] <= word ? &low : &high) = (low + high) / 2;
-	low *= MARKED;
-	high = Min(low + MARKED, repeats->record_count);
-	while (high - low > 1)
-		*(record_start(repeats, (low + high) / 2).place <= word ? &low : &high) = (low + high) / 2;
-	return low;
+	SEARCH_SORTED(mark, (repeats->record_count - 1) / MARKED + 1, repeats->mark[middle] <= word);
+	record = (mark - 1) * MARKED + 1;
+	SEARCH_SORTED(record, Min(mark * MARKED, repeats->record_count),
+				  record_start(repeats, middle).place <= word);
+	return record - 1;
 }
 
 /* Returns the first part at a word or behind it, where a record begins. */
 static uint64_t
 first_part(const Repeats *repeats, uint64_t word)
 {
-	uint64_t low = 0;
-	uint64_t high = repeats->part_count;
+	uint64_t part = 0;
 
-	while (low < high)
-	{
-		uint64_t middle = low + (high - low) / 2;
-
-		if (part_at(repeats, middle).start < word)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	SEARCH_SORTED(part, repeats->part_count, part_at(repeats, middle).start < word);
+	return part;
 }
 
 /* A SortKey of parts that are at most 2^32 words apart: by their beginning, the longest first. */

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "base/sort.h"
+
 #define NAME_MAX 8
 
 typedef struct Entity
@@ -88,23 +90,11 @@ uint32_t
 entity_named(const char *name, size_t length)
 {
 	char wanted[NAME_MAX + 1] = {0};
-	size_t low = 0;
-	size_t high = ENTITIES;
+	size_t at = 0;
 
 	if (length > NAME_MAX)
 		return 0;
 	memcpy(wanted, name, length);
-	while (low < high)
-	{
-		size_t middle = (low + high) / 2;
-		int order = strcmp(wanted, entities[middle].name);
-
-		if (order == 0)
-			return entities[middle].character;
-		if (order < 0)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return 0;
+	SEARCH_SORTED(at, ENTITIES, strcmp(entities[middle].name, wanted) < 0);
+	return at < ENTITIES && strcmp(entities[at].name, wanted) == 0 ? entities[at].character : 0;
 }

@@ -12,22 +12,11 @@
 typedef struct PlacedText
 {
 	PlacedWords *words;
-	const uint8_t *utf8;
+	const char *utf8;
 	uint64_t byte;      /* a byte of the text up to which characters are counted */
 	uint64_t character; /* the number of the character there */
 	bool ascii;         /* each byte is a character */
 } PlacedText;
-
-/* Returns how many characters begin in some bytes. */
-static uint64_t
-characters_between(const uint8_t *utf8, uint64_t from, uint64_t to)
-{
-	uint64_t count = 0;
-
-	for (; from < to; from++)
-		count += (utf8[from] & 0xC0) != 0x80;
-	return count;
-}
 
 /* Returns whether a token is a character of a script without spaces. */
 static bool
@@ -67,8 +56,8 @@ add_placed_words(void *state, const TokenBatch *batch)
 
 		if (!text->ascii)
 		{
-			between = characters_between(text->utf8, text->byte, first.start);
-			inside = characters_between(text->utf8, first.start, last.end);
+			between = utf8_characters(text->utf8 + text->byte, between);
+			inside = utf8_characters(text->utf8 + first.start, inside);
 		}
 		text->byte = first.start;
 		text->character += between;
@@ -86,10 +75,8 @@ add_placed_words(void *state, const TokenBatch *batch)
 void
 placed_words_add(PlacedWords *words, const char *utf8, size_t length)
 {
-	PlacedText text = {.words = words,
-					   .utf8 = (const uint8_t *) utf8,
-					   .character = words->characters};
-	uint64_t characters = characters_between(text.utf8, 0, length);
+	PlacedText text = {.words = words, .utf8 = utf8, .character = words->characters};
+	uint64_t characters = utf8_characters(utf8, length);
 
 	text.ascii = characters == length;
 	words->characters += characters;

@@ -391,25 +391,16 @@ static void
 add_antecedent(SpotFinder *finder, uint64_t hash, size_t place)
 {
 	const SpotWords *words = finder->words;
-	size_t low = 0;
-	size_t high = words->rules;
+	size_t rule = 0;
 
 	if (words->rule == NULL)
 	{
 		add_own_antecedent(finder, hash, place);
 		return;
 	}
-	while (low < high)
-	{
-		size_t middle = low + (high - low) / 2;
-
-		if (words->rule[middle].antecedent < hash)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < words->rules && words->rule[low].antecedent == hash; low++)
-		add_listed_antecedent(finder, low, place);
+	SEARCH_SORTED(rule, words->rules, words->rule[middle].antecedent < hash);
+	for (; rule < words->rules && words->rule[rule].antecedent == hash; rule++)
+		add_listed_antecedent(finder, rule, place);
 }
 
 /* Gives the signature of a chain that is complete to the sink. */

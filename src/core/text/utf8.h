@@ -25,6 +25,17 @@ sequence_length(uint8_t lead)
 	return lead < 0xF5 ? 4 : 0;
 }
 
+/* Returns how many characters start in bytes. */
+static inline size_t
+utf8_characters(const char *utf8, size_t length)
+{
+	size_t characters = 0;
+
+	for (size_t i = 0; i < length; i++)
+		characters += (utf8[i] & 0xC0) != 0x80;
+	return characters;
+}
+
 /* Returns whether a code point is no surrogate, is in Unicode, and needs `bytes` bytes. */
 static inline bool
 is_proper(uint32_t code_point, int bytes)

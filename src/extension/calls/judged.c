@@ -132,22 +132,12 @@ sort_ids(JudgedPairs *verdicts)
 uint32
 judged_place(const JudgedPairs *verdicts, Datum id)
 {
-	uint32 from = 0;
-	uint32 to = verdicts->places;
+	uint32 place = 0;
 
-	while (from < to)
-	{
-		uint32 middle = from + (to - from) / 2;
-		int order = id_compare(verdicts->ids, id, verdicts->id[middle]);
-
-		if (order == 0)
-			return middle;
-		if (order < 0)
-			to = middle;
-		else
-			from = middle + 1;
-	}
-	return NOT_JUDGED;
+	SEARCH_SORTED(place, verdicts->places, id_compare(verdicts->ids, verdicts->id[middle], id) < 0);
+	return place < verdicts->places && id_compare(verdicts->ids, verdicts->id[place], id) == 0 ?
+		place :
+		NOT_JUDGED;
 }
 
 /* Returns a number for each place, UINT32_MAX so far. */
@@ -278,21 +268,11 @@ JudgedPair *
 judged_find(const JudgedPairs *verdicts, uint32 x, uint32 y)
 {
 	JudgedPair sought = {.a = Min(x, y), .b = Max(x, y)};
-	uint32 from = 0;
-	uint32 to = verdicts->count;
+	JudgedPair *verdict = verdicts->verdict;
+	uint32 v = 0;
 
-	while (from < to)
-	{
-		uint32 middle = from + (to - from) / 2;
-		JudgedPair *verdict = verdicts->verdict + middle;
-
-		sought.same = verdict->same;
-		if (verdict_key(verdict) == verdict_key(&sought))
-			return verdict;
-		if (verdict_key(verdict) > verdict_key(&sought))
-			to = middle;
-		else
-			from = middle + 1;
-	}
-	return NULL;
+	SEARCH_SORTED(v, verdicts->count, verdict_key(verdict + middle) < verdict_key(&sought));
+	return v < verdicts->count && verdict[v].a == sought.a && verdict[v].b == sought.b ?
+		verdict + v :
+		NULL;
 }

@@ -10,7 +10,9 @@
 #include "miscadmin.h"
 #include "utils/tuplestore.h"
 
+#include "base/sort.h"
 #include "compare/compare.h"
+#include "text/utf8.h"
 
 /* ---- From bytes to characters ------------------------------------------- */
 
@@ -26,18 +28,6 @@ typedef struct CharacterCounts
 	size_t continuations;
 	size_t room;
 } CharacterCounts;
-
-/* Returns how many characters start in bytes of UTF-8. */
-static uint32
-characters_in(const char *utf8, size_t length)
-{
-	uint32 characters = 0;
-	size_t i;
-
-	for (i = 0; i < length; i++)
-		characters += (utf8[i] & 0xC0) != 0x80;
-	return characters;
-}
 
 /*
  * Finds the characters of UTF-8 that only together with the one before are a character of
@@ -87,8 +77,8 @@ count_characters(Datum datum)
 
 		host_check_interrupts_at(i);
 		counts.before[i] = characters;
-		characters +=
-			characters_in(counts.utf8.bytes + start, Min(counts.utf8.length - start, BLOCK_BYTES));
+		characters += utf8_characters(counts.utf8.bytes + start,
+									  Min(counts.utf8.length - start, BLOCK_BYTES));
 	}
 	if (counts.utf8.converted &&
 		characters != pg_mbstrlen_with_len(VARDATA_ANY(server), VARSIZE_ANY_EXHDR(server)))
@@ -102,20 +92,11 @@ characters_before(const CharacterCounts *counts, size_t byte)
 {
 	size_t block = byte / BLOCK_BYTES * BLOCK_BYTES;
 	uint32 characters = counts->before[byte / BLOCK_BYTES] +
-		characters_in(counts->utf8.bytes + block, byte - block);
-	size_t low = 0;
-	size_t high = counts->continuations;
+		utf8_characters(counts->utf8.bytes + block, byte - block);
+	size_t continuations = 0;
 
-	while (low < high)
-	{
-		size_t middle = low + (high - low) / 2;
-
-		if (counts->continued[middle] < byte)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return (int32) (characters - low);
+	SEARCH_SORTED(continuations, counts->continuations, counts->continued[middle] < byte);
+	return (int32) (characters - continuations);
 }
 
 static void

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
+#include "base/sort.h"
 #include "join/edges.h"
 #include "join/pairs.h"
 
@@ -244,21 +245,12 @@ value_at(const neardup_values *values, uint32_t row, uint32_t *block, uint32_t b
 static ColumnText
 text_of_columns(const neardup_evidence *evidence, const uint64_t *end, size_t place)
 {
-	size_t low = 0;
-	size_t high = evidence->columns;
+	size_t column = 0;
 
-	while (low < high)
-	{
-		size_t middle = (low + high) / 2;
-
-		if (end[middle] > place)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	if (low == evidence->columns)
+	SEARCH_SORTED(column, evidence->columns, end[middle] <= place);
+	if (column == evidence->columns)
 		session_fail(NEARDUP_INVALID, "the columns have no text %zu", place);
-	return text_at(evidence->texts + low, place - (end[low] - evidence->texts[low].count));
+	return text_at(evidence->texts + column, place - (end[column] - evidence->texts[column].count));
 }
 
 /* Returns the evidence of a row of one of the sides. */
