@@ -157,13 +157,7 @@ rule_shape(const SpotRule *rule)
 	return (uint64_t) rule->distance << 4 | rule->chain;
 }
 
-/* SortKeys of rules. */
-static inline uint64_t
-key_by_antecedent(const void *rule)
-{
-	return ((const SpotRule *) rule)->antecedent;
-}
-
+/* A SortKey of rules. */
 static inline uint64_t
 key_by_shape(const void *rule)
 {
@@ -177,7 +171,7 @@ sort_rules(SpotRule *rule, size_t count)
 	size_t kept = 0;
 	size_t end;
 
-	sort_records(rule, count, sizeof(SpotRule), key_by_antecedent);
+	sort_records(rule, count, sizeof(SpotRule), sort_key_unsigned);
 	for (size_t start = 0; start < count; start = end)
 	{
 		host_check_interrupts();

@@ -329,12 +329,6 @@ corpus_read(Corpus *corpus, const char *query, int most, const char *judged, boo
 		corpus->inside++;
 }
 
-static int
-compare_lengths(const void *x, const void *y)
-{
-	return compare_numbers(*(const uint32 *) x, *(const uint32 *) y);
-}
-
 /*
  * Returns the median of the numbers of distinct shingles of texts by a scheme.  It is an estimate if
  * some shingles were not kept.
@@ -347,7 +341,7 @@ corpus_median_length(const Corpus *corpus, int scheme)
 
 	for (uint32 i = 0; i < corpus->inside; i++)
 		length[i] = corpus->text[i].elements[scheme];
-	qsort(length, corpus->inside, sizeof(uint32), compare_lengths);
+	sort_records(length, corpus->inside, sizeof(uint32), element_key);
 	median = corpus->inside == 0 ? 0 : length[corpus->inside / 2];
 	pfree(length);
 	return median * ((double) PG_UINT32_MAX / corpus->highest[scheme]);

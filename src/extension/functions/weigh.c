@@ -60,13 +60,6 @@ typedef struct WeightedToken
 	uint64 copies;
 } WeightedToken;
 
-/* A SortKey. */
-static inline uint64
-token_key(const void *token)
-{
-	return sort_key_signed(&((const WeightedToken *) token)->element);
-}
-
 /* Returns how many copies a weight stands for. */
 static uint64
 copies_of_weight(double weight)
@@ -134,7 +127,7 @@ bag_of_weights(ArrayType *tokens, ArrayType *weights)
 	hashes_of_text_array(tokens, weigh_set_elements, &next);
 	for (int i = 0; i < count; i++)
 		token[i].copies = copies_of_weight(weight[i]);
-	sort_records(token, count, sizeof(WeightedToken), token_key);
+	sort_records(token, count, sizeof(WeightedToken), sort_key_signed);
 	bag = bag_of_tokens(token, count);
 	pfree(token);
 	return bag;
