@@ -6,22 +6,6 @@
 
 #include "text/text.h"
 
-/* ---- What the files have ------------------------------------------------- */
-
-/* Where a word is in its record, in characters. */
-typedef struct WordPlace
-{
-	uint32_t start; /* NO_PLACE at the end of a text */
-	uint32_t end;
-} WordPlace;
-
-/* Where a record begins. */
-typedef struct RecordStart
-{
-	uint64_t place; /* the number of its first word, ends of texts included */
-	uint64_t words; /* words of the records before */
-} RecordStart;
-
 /* Words [start, end) that go, and the first of those that stay. */
 typedef struct Part
 {
@@ -29,11 +13,6 @@ typedef struct Part
 	uint64_t end;
 	uint64_t first;
 } Part;
-
-/* Records of which one is marked in memory. */
-#define MARKED 512
-
-/* ---- Records ------------------------------------------------------------- */
 
 /* The words of records, in files. */
 typedef struct Repeats

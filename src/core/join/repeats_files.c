@@ -6,6 +6,23 @@
 
 #include "base/sort.h"
 
+/* Where a word is in its record, in characters. */
+typedef struct WordPlace
+{
+	uint32_t start; /* NO_PLACE at the end of a text */
+	uint32_t end;
+} WordPlace;
+
+/* Where a record begins. */
+typedef struct RecordStart
+{
+	uint64_t place; /* the number of its first word, ends of texts included */
+	uint64_t words; /* words of the records before */
+} RecordStart;
+
+/* Records of which one is marked in memory. */
+#define MARKED 512
+
 /* ---- Words ---------------------------------------------------------------- */
 
 /* Words that are written at a time. */

@@ -252,13 +252,6 @@ output_pack(RecordBatch *batch)
 		pack(batch->packing, &batch->out);
 }
 
-/* Returns whether nothing can be read of the file that a batch begins. */
-static bool
-is_unreadable(const RecordBatch *batch)
-{
-	return batch->broken.length > 0 && batch->data.length == 0;
-}
-
 /* A Step: writes what a batch has in `out`; batches come in the order of the files. */
 void
 output_write(void *state, RecordBatch *batch)
@@ -267,7 +260,8 @@ output_write(void *state, RecordBatch *batch)
 	{
 		close_part();
 		of = batch->file;
-		if (is_unreadable(batch))
+		/* Nothing of the file can be read. */
+		if (batch->broken.length > 0 && batch->data.length == 0)
 			*target[opened] = '\0';
 		else if ((stream = fopen(part[opened], "wb")) == NULL)
 			fail(EXIT_INPUT, "could not write \"%s\": %s", target[opened], strerror(errno));

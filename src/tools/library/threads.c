@@ -114,8 +114,8 @@ thread_next_part(void *state)
 	return part < shared->parts && !shared->stopped ? part : -1;
 }
 
-/* Joins parts until there are none left. */
-static void
+/* A call of the library: joins parts until there are none left. */
+static neardup_code
 thread_join_parts(Thread *worker)
 {
 	Shared *shared = worker->shared;
@@ -127,6 +127,7 @@ thread_join_parts(Thread *worker)
 				   .next_state = worker,
 				   .stats = &worker->stats};
 
+	SESSION_BEGIN(&worker->session);
 	for (int i = 0; i < PAIR_ARRAYS; i++)
 	{
 		array[i] = shared->array[i];
@@ -137,14 +138,6 @@ thread_join_parts(Thread *worker)
 	join->memory = shared->memory;
 	(void) pairs_run(join, &run);
 	(void) thread_pass_on(worker);
-}
-
-/* Joins parts as a call of the library. */
-static neardup_code
-call_join_parts(Thread *worker)
-{
-	SESSION_BEGIN(&worker->session);
-	thread_join_parts(worker);
 	return session_end();
 }
 
@@ -154,7 +147,7 @@ work(void *state)
 {
 	Thread *worker = state;
 
-	worker->code = call_join_parts(worker);
+	worker->code = thread_join_parts(worker);
 	if (worker->code != NEARDUP_OK)
 		worker->shared->stopped = true;
 	return NULL;
