@@ -81,11 +81,9 @@ are_sources_kept(const GuardCheck *check, const Expr *expression)
 	Bitmapset *sources = NULL;
 	int member = -1;
 
-	pull_varattnos((Node *) expression, 1, &sources);
-	/* The whole row and system columns come first. */
-	if (!TRIGGER_FIRED_BY_UPDATE(check->data->tg_event) ||
-		bms_next_member(sources, -1) <= -FirstLowInvalidHeapAttributeNumber)
+	if (!TRIGGER_FIRED_BY_UPDATE(check->data->tg_event))
 		return false;
+	pull_varattnos((Node *) expression, 1, &sources);
 	while ((member = bms_next_member(sources, member)) >= 0)
 	{
 		AttrNumber number = member + FirstLowInvalidHeapAttributeNumber;
@@ -198,16 +196,14 @@ guard_begin_search(GuardCheck *check)
 
 /*
  * Returns whether others are compared with both versions of a row by the same values, or with
- * neither, and groups and verdicts name both alike; `found` tells whether they are with the new one.
+ * neither; `found` tells whether they are with the new one.
  */
 bool
 guard_compares_alike(GuardCheck *check, bool found, TupleTableSlot *old)
 {
 	const GuardPlace *place = check->place;
 	GuardValues values;
-	bool alike = read_values(check, old, &values) == found &&
-		(place->group_key.expression == NULL ||
-		 guard_is_kept(check, old, check->row, &place->group_key));
+	bool alike = read_values(check, old, &values) == found;
 
 	for (int i = 0; found && alike && i < check->rule->withins; i++)
 		alike = is_same(&place->within[i], check->values.within[i], values.within[i]);

@@ -177,6 +177,17 @@ guard_is_to_be_placed(const GuardRule *rule, TupleTableSlot *row)
 	return made == InvalidCommandId || made < now->since;
 }
 
+/*
+ * Returns whether both versions of a row lead others alike: they have one key, and others are
+ * compared with both by the same values; `found` tells whether they are with the new one.
+ */
+static bool
+is_same_leader(GuardCheck *check, bool found, TupleTableSlot *old)
+{
+	return guard_is_kept(check, old, check->row, &check->place->group_key) &&
+		guard_compares_alike(check, found, old);
+}
+
 /* Returns the key of a row; raises an error if it is NULL. */
 static Datum
 key_of(GuardCheck *check, TupleTableSlot *row)
@@ -263,7 +274,7 @@ guard_place_row(GuardCheck *check)
 		return row;
 	/* A row that is not compared leads. */
 	if (update && !slot_attisnull(check->row, number) &&
-		guard_compares_alike(check, found, data->tg_trigslot) &&
+		is_same_leader(check, found, data->tg_trigslot) &&
 		(compared ? !guard_is_true(check, data->tg_trigslot, &check->place->unless) :
 					guard_leads(check, check->place, data->tg_trigslot)))
 	{
@@ -307,7 +318,7 @@ static void
 follow_old(GuardCheck *check, TupleTableSlot *old, TupleTableSlot *new)
 {
 	if (new != NULL && guard_leads(check, check->place, new) &&
-		guard_compares_alike(check, guard_read_values(check), old))
+		is_same_leader(check, guard_read_values(check), old))
 		return;
 	check->row = old;
 	if (guard_read_values(check))

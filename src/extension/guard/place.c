@@ -535,12 +535,11 @@ guard_fill_place(const GuardRule *rule, GuardPlace *place, Relation table)
 	if (rule->group != NULL)
 	{
 		place->group = column_term(rule, OPTION_GROUP_COLUMN, table, rule->group);
+		place->group_key = column_term(rule, OPTION_GROUP_COLUMN, table, rule->guarded->name);
 		place->predicate = list_concat(place->predicate,
 									   (List *) guard_parse(table, OPTION_CONDITION,
 															guard_leader_condition(rule)));
 	}
-	if (place->table->name != NULL)
-		place->group_key = column_term(rule, OPTION_GROUP_COLUMN, table, place->table->name);
 	if (rule->unless != NULL && get_attnum(place->oid, rule->unless) > 0 &&
 		get_atttype(place->oid, get_attnum(place->oid, rule->unless)) == BOOLOID)
 		place->unless = column_term(rule, OPTION_UNLESS, table, rule->unless);

@@ -201,8 +201,6 @@ guard_row(GuardCheck *check)
 	check->place = guard_place(check->rule, data->tg_relation);
 	check->stored = TRIGGER_FIRED_AFTER(data->tg_event);
 	check->row = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newslot : data->tg_trigslot;
-	/* An update sets it only after its BEFORE triggers; generated columns may be made of it. */
-	check->row->tts_tableOid = RelationGetRelid(data->tg_relation);
 	if (check->rule->action->groups && check->stored)
 		guard_follow_row(check);
 	else if (check->rule->action->groups)

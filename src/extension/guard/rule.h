@@ -45,7 +45,7 @@ typedef struct GuardPlace
 	GuardTerm unless;    /* whether a row is let in */
 	List *predicate;     /* the condition with implicit AND; of groups, on a row that leads, too */
 	Bitmapset *sources;  /* columns that the signature is made of, from FirstLowInvalid... on */
-	GuardTerm group_key; /* names rows, for groups and verdicts */
+	GuardTerm group_key; /* names rows that a guard groups */
 	GuardTerm group;     /* the key of the row that leads the row's group */
 } GuardPlace;
 

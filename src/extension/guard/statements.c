@@ -369,11 +369,15 @@ guard_is_judged(GuardCheck *check, const GuardHit *hit)
 	GuardRule *rule = check->rule;
 	GuardTable *table = hit->place->table;
 	GuardParameters list = guard_parameters(2);
+	NullableDatum key;
 	bool found = false;
 
 	guard_check_right(rule, rule->verdicts, InvalidAttrNumber, ACL_SELECT, OPTION_VERDICTS);
-	guard_add_value(&list, InvalidOid, guard_get(check, check->row, &check->place->group_key));
-	guard_add_value(&list, InvalidOid, guard_get(check, hit->row, &hit->place->group_key));
+	key.value =
+		slot_getattr(check->row, get_attnum(check->place->oid, rule->guarded->name), &key.isnull);
+	guard_add_value(&list, InvalidOid, key);
+	key.value = slot_getattr(hit->row, get_attnum(hit->place->oid, table->name), &key.isnull);
+	guard_add_value(&list, InvalidOid, key);
 	if (list.any_null)
 		return false;
 	SPI_connect();
