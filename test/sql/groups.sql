@@ -337,6 +337,13 @@ SELECT * FROM neardup_guard_violations('decimal');
 
 -- ---- Tenants, partitions, conditions ----
 
+-- A condition of two parts.
+CREATE TABLE parts (id int PRIMARY KEY, a int, b int, body text, same_as int, sig minhash(512) GENERATED ALWAYS AS (to_minhash(body)) STORED);
+SELECT neardup_guard('parts', 'sig', 0.9, 'group', condition => 'a > 0 AND b > 0', group_column => 'same_as');
+INSERT INTO parts VALUES (1, 1, 1, words(1)), (2, 1, 1, words(1, 1)), (3, 0, 1, words(1, 2)) RETURNING id, same_as;
+SELECT * FROM neardup_guard_violations('parts');
+DROP TABLE parts;
+
 CREATE TABLE parted (tenant int, id int NOT NULL, draft boolean NOT NULL DEFAULT false, body text, same_as int,
 	sig minhash(512) GENERATED ALWAYS AS (to_minhash(body)) STORED, PRIMARY KEY (tenant, id)) PARTITION BY RANGE (id);
 SELECT neardup_guard('parted', 'sig', 0.9, 'group', within => 'tenant', condition => 'NOT draft', group_column => 'same_as');

@@ -61,7 +61,6 @@ typedef struct GuardJudged
 /* The check of a row. */
 typedef struct GuardCheck
 {
-	GuardTrigger *trigger;
 	GuardRule *rule;
 	GuardPlace *place; /* the place of the row's own table */
 	TriggerData *data;

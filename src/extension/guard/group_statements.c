@@ -314,7 +314,7 @@ any_has_rows(GuardCheck *check, const GuardParameters *list, bool leads, Command
 
 	CommandCounterIncrement();
 	PushActiveSnapshot(check->snapshot != NULL ? check->snapshot : GetLatestSnapshot());
-	foreach (cell, check->trigger->tables)
+	foreach (cell, check->place->searched)
 	{
 		Relation table = table_open(lfirst_oid(cell), AccessShareLock);
 
@@ -523,10 +523,10 @@ are_read_alike(const GuardRule *rule, const GuardPlace *place, Relation table)
 
 /* Returns whether the batch gives rows the groups that they would get one after another. */
 static bool
-is_batchable(const GuardRule *rule)
+is_batchable(GuardRule *rule)
 {
 	Relation table = table_open(rule->guarded->oid, AccessShareLock);
-	const GuardPlace *place = guard_describe(rule, table);
+	const GuardPlace *place = guard_place(rule, table);
 	Oid type = place->signature.type;
 	bool can = type == extension_type(rule->function, "minhash") ||
 		type == extension_type(rule->function, "simhash") ||

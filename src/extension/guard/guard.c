@@ -262,20 +262,12 @@ create_triggers(const Guard *guard)
  * columns that make partitions.
  */
 static void
-create_lock_trigger(const Guard *guard, const GuardRule *rule)
+create_lock_trigger(const Guard *guard, const GuardRule *rule, const GuardPlace *place)
 {
-	Relation table = table_open(guard->table, AccessShareLock);
-	const GuardPlace *place = guard_describe(rule, table);
-	Bitmapset *columns = NULL;
+	Bitmapset *columns = bms_copy(place->columns);
 	StringInfoData events;
 	int member = -1;
 
-	pull_varattnos((Node *) place->signature.expression, 1, &columns);
-	pull_varattnos((Node *) place->condition.expression, 1, &columns);
-	pull_varattnos((Node *) place->unless.expression, 1, &columns);
-	pull_varattnos((Node *) place->group.expression, 1, &columns);
-	for (int i = 0; i < rule->withins; i++)
-		pull_varattnos((Node *) place->within[i].expression, 1, &columns);
 	for (int i = 0; i < rule->guarded->keys; i++)
 		columns = bms_add_member(columns,
 								 get_attnum(guard->table, rule->guarded->key[i]) -
@@ -286,7 +278,6 @@ create_lock_trigger(const Guard *guard, const GuardRule *rule)
 						 quote_identifier(get_attname(guard->table,
 													  member + FirstLowInvalidHeapAttributeNumber,
 													  false)));
-	table_close(table, NoLock);
 	create_trigger(guard, "lock", events.data, "STATEMENT");
 }
 
@@ -321,7 +312,7 @@ warn_of_later_triggers(const Guard *guard)
  * one of them leads.
  */
 static bool
-has_indexes(const GuardRule *rule, BlockNumber *blocks)
+has_indexes(GuardRule *rule, BlockNumber *blocks)
 {
 	bool all = true;
 	ListCell *cell;
@@ -334,7 +325,7 @@ has_indexes(const GuardRule *rule, BlockNumber *blocks)
 		/* Children that inherit are no partitions, and not searched. */
 		if (RelationGetRelid(table) == rule->guarded->oid || table->rd_rel->relispartition)
 		{
-			const GuardPlace *place = guard_describe(rule, table);
+			const GuardPlace *place = guard_place(rule, table);
 
 			all &= OidIsValid(place->index) &&
 				(rule->group == NULL || place->of_leaders ||
@@ -368,19 +359,19 @@ create_index(const Guard *guard, const char *statement, BlockNumber blocks)
 	AtEOXact_GUC(false, settings);
 }
 
-/* Returns the guard's trigger in the rules of this session. */
-static GuardTrigger *
-find_trigger(const Guard *guard)
+/* Returns the guard's rule in this session, with the place of its table. */
+static GuardRule *
+find_rule(const Guard *guard, GuardPlace **place)
 {
 	Relation table = table_open(guard->table, AccessShareLock);
 	const Trigger *trigger = find_main(guard, table);
-	GuardTrigger *found;
+	GuardRule *rule;
 
 	if (trigger == NULL)
 		elog(ERROR, "could not find trigger \"%s\"", guard->name);
-	found = guard_trigger(trigger->tgoid, table, guard->function);
+	rule = guard_rule(trigger->tgoid, table, guard->function, place);
 	table_close(table, NoLock);
-	return found;
+	return rule;
 }
 
 /* Returns whether the guard grouped rows by other options; verdicts concern rows placed later. */
@@ -403,32 +394,33 @@ regroups(const Guard *guard)
 static void
 complete(const Guard *guard)
 {
-	GuardTrigger *trigger = find_trigger(guard);
+	GuardPlace *place;
+	GuardRule *rule = find_rule(guard, &place);
 	BlockNumber blocks;
 	ListCell *cell;
 
-	if (!has_indexes(trigger->rule, &blocks))
-		create_index(guard, guard_index_statement(trigger->rule, trigger->rule->guarded), blocks);
-	trigger = find_trigger(guard);
-	foreach (cell, trigger->tables)
+	if (!has_indexes(rule, &blocks))
+		create_index(guard, guard_index_statement(rule, place), blocks);
+	rule = find_rule(guard, &place);
+	foreach (cell, place->searched)
 	{
 		Relation searched = table_open(lfirst_oid(cell), AccessShareLock);
 
-		(void) guard_place(trigger->rule, searched);
+		(void) guard_index(rule, guard_place(rule, searched));
 		table_close(searched, NoLock);
 	}
-	guard_check_statements(trigger->rule);
+	guard_check_statements(rule);
 	if (guard->action->groups)
 	{
-		create_lock_trigger(guard, trigger->rule);
-		if (!guard_has_member_index(trigger->rule))
-			create_index(guard, guard_member_index_statement(trigger->rule), blocks);
+		create_lock_trigger(guard, rule, place);
+		if (!guard_has_member_index(rule))
+			create_index(guard, guard_member_index_statement(rule), blocks);
 		if (run_command(psprintf("SELECT FROM %s LIMIT 1", guard->table_name)))
-			guard_fill_groups(find_trigger(guard)->rule,
+			guard_fill_groups(find_rule(guard, &place),
 							  regroups(guard) ||
 								  !run_command(psprintf("SELECT FROM %s WHERE %s LIMIT 1",
 														guard->table_name,
-														guard_leader_condition(trigger->rule))));
+														guard_leader_condition(rule))));
 	}
 	if (guard->action->groups || guard->action->looks_before)
 		warn_of_later_triggers(guard);

@@ -10,6 +10,7 @@
 #include "access/sysattr.h"
 #include "access/table.h"
 #include "catalog/partition.h"
+#include "catalog/pg_constraint.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
@@ -32,31 +33,34 @@
 
 /* ---- Keys of rows --------------------------------------------------------------- */
 
-/* Returns the columns in which a guard compares equal rows and, if asked, those of partition keys. */
-static List *
-shared_columns(const GuardRule *rule, const GuardTable *of, bool partitions)
+/* Returns whether only rows that are equal in a column are compared. */
+static bool
+is_scope(const GuardRule *rule, const char *column)
 {
-	List *names = NIL;
+	for (int i = 0; i < rule->withins; i++)
+		if (rule->within[i].scope && rule->within[i].column != NULL &&
+			strcmp(rule->within[i].column, column) == 0)
+			return true;
+	return false;
+}
+
+/* Returns whether a column of a table is in its partition key, or in that of a partition. */
+static bool
+divides(Oid oid, const char *column)
+{
+	bool found = false;
 	ListCell *cell;
 
-	for (int i = 0; i < rule->withins; i++)
-		if (rule->within[i].scope && rule->within[i].column != NULL)
-			names = lappend(names, makeString(pstrdup(rule->within[i].column)));
-	if (!partitions)
-		return names;
-	foreach (cell, find_all_inheritors(of->oid, AccessShareLock, NULL))
+	foreach (cell, find_all_inheritors(oid, AccessShareLock, NULL))
 	{
 		Relation table = table_open(lfirst_oid(cell), NoLock);
-		PartitionKey key = RelationGetPartitionKey(table);
+		int number = get_attnum(lfirst_oid(cell), column) - FirstLowInvalidHeapAttributeNumber;
+		bool in_expression;
 
-		for (int i = 0; key != NULL && i < key->partnatts; i++)
-			if (key->partattrs[i] > 0)
-				names =
-					lappend(names,
-							makeString(get_attname(lfirst_oid(cell), key->partattrs[i], false)));
+		found |= has_partition_attrs(table, bms_make_singleton(number), &in_expression);
 		table_close(table, NoLock);
 	}
-	return names;
+	return found;
 }
 
 /*
@@ -68,12 +72,13 @@ key_name(const GuardRule *rule, const GuardTable *table)
 {
 	for (int pass = 0; pass < 2; pass++)
 	{
-		List *shared = table->keys == 1 ? NIL : shared_columns(rule, table, pass == 1);
 		const char *name = NULL;
 		int left = 0;
 
 		for (int i = 0; i < table->keys; i++)
-			if (!list_member(shared, makeString(pstrdup(table->key[i]))))
+			if (table->keys == 1 ||
+				!(is_scope(rule, table->key[i]) ||
+				  (pass == 1 && divides(table->oid, table->key[i]))))
 			{
 				name = table->key[i];
 				left++;
@@ -92,39 +97,25 @@ key_name(const GuardRule *rule, const GuardTable *table)
 void
 guard_find_key(const GuardRule *rule, GuardTable *table, bool by_one_column)
 {
-	Relation relation = table_open(table->oid, AccessShareLock);
-	ListCell *cell;
+	Oid constraint;
 
-	foreach (cell, RelationGetIndexList(relation))
+	(void) get_primary_key_attnos(table->oid, true, &constraint);
+	if (OidIsValid(constraint))
 	{
-		Relation index = index_open(lfirst_oid(cell), AccessShareLock);
-		const FormData_pg_index *form = index->rd_index;
+		Relation index = index_open(get_constraint_index(constraint), AccessShareLock);
 
-		if (form->indisprimary)
-		{
-			table->key_index = lfirst_oid(cell);
-			table->keys = form->indnkeyatts;
-			table->key = palloc(table->keys * sizeof(char *));
-			for (int i = 0; i < table->keys; i++)
-				table->key[i] = get_attname(table->oid, form->indkey.values[i], false);
-		}
+		table->key_index = RelationGetRelid(index);
+		table->keys = index->rd_index->indnkeyatts;
+		table->key = palloc(table->keys * sizeof(char *));
+		for (int i = 0; i < table->keys; i++)
+			table->key[i] = get_attname(table->oid, index->rd_index->indkey.values[i], false);
 		index_close(index, AccessShareLock);
 	}
-	table_close(relation, NoLock);
 	if (by_one_column)
 		table->name = key_name(rule, table);
 }
 
 /* ---- Tables ------------------------------------------------------------------------ */
-
-/* The tables that are searched for the rows of one table. */
-typedef struct Collector
-{
-	const GuardRule *rule;
-	List *path; /* the table and what it is a partition of */
-	List *tables;
-	List *watched;
-} Collector;
 
 /* Returns whether rows that are equal in the columns of the option within are in one partition. */
 static bool
@@ -136,126 +127,96 @@ is_divided_by_within(const GuardRule *rule, Relation table)
 
 	for (int i = 0; i < key->partnatts; i++)
 	{
-		const char *name = key->partattrs[i] == 0 ?
-			NULL :
-			get_attname(RelationGetRelid(table), key->partattrs[i], false);
 		Oid type = key->partopcintype[i];
-		bool found = false;
 
-		for (int w = 0; name != NULL && w < rule->withins; w++)
-			found |= rule->within[w].scope && rule->within[w].column != NULL &&
-				strcmp(rule->within[w].column, name) == 0 &&
-				key->partcollation[i] == key->parttypcoll[i] &&
-				get_opfamily_member(key->partopfamily[i], type, type, equal) ==
-					lookup_type_cache(key->parttypid[i], TYPECACHE_EQ_OPR)->eq_opr;
-		if (!found)
+		if (key->partattrs[i] == 0 ||
+			!is_scope(rule, get_attname(RelationGetRelid(table), key->partattrs[i], false)) ||
+			key->partcollation[i] != key->parttypcoll[i] ||
+			get_opfamily_member(key->partopfamily[i], type, type, equal) !=
+				lookup_type_cache(key->parttypid[i], TYPECACHE_EQ_OPR)->eq_opr)
 			return false;
 	}
 	return true;
 }
 
-/* Collects a table or its partitions, in the order of their bounds. */
+/*
+ * Adds a table or its partitions, in the order of their bounds, to those that are searched for rows of a
+ * place; `path` has the place and what it is a partition of.
+ */
 static void
-collect(Collector *collector, Oid oid)
+add_searched(const GuardRule *rule, GuardPlace *place, List *path, Oid oid)
 {
 	Relation table = table_open(oid, AccessShareLock);
 	PartitionDesc partitions;
 	bool one;
 
 	if (table->rd_rel->relkind == RELKIND_RELATION)
-		collector->tables = lappend_oid(collector->tables, oid);
+		place->searched = lappend_oid(place->searched, oid);
 	else if (table->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("guard \"%s\" cannot search \"%s\"", collector->rule->name,
+				 errmsg("guard \"%s\" cannot search \"%s\"", rule->name,
 						RelationGetRelationName(table)),
 				 errdetail("It is neither a table nor a partition in this database."),
 				 errhint("Make a guard for each of the other partitions, or detach this one.")));
 	else
 	{
-		collector->watched = lappend_oid(collector->watched, oid);
+		guard_watch(oid);
 		partitions = RelationGetPartitionDesc(table, true);
-		one = linitial_oid(collector->path) != oid && list_member_oid(collector->path, oid) &&
-			is_divided_by_within(collector->rule, table);
+		one = place->oid != oid && list_member_oid(path, oid) && is_divided_by_within(rule, table);
 		for (int i = 0; i < partitions->nparts; i++)
-			if (!one || list_member_oid(collector->path, partitions->oids[i]))
-				collect(collector, partitions->oids[i]);
+			if (!one || list_member_oid(path, partitions->oids[i]))
+				add_searched(rule, place, path, partitions->oids[i]);
 	}
 	table_close(table, NoLock);
 }
 
-/*
- * Returns the OIDs of the tables that are searched for rows of an open table, and the
- * partitioned tables that they depend on.
- */
-List *
-guard_tables(const GuardRule *rule, Relation table, List **watched)
+/* Finds the tables that are searched for rows of a place, an open table. */
+void
+guard_find_searched(const GuardRule *rule, GuardPlace *place, Relation table)
 {
-	Collector collector = {.rule = rule, .path = list_make1_oid(RelationGetRelid(table))};
+	List *path =
+		lcons_oid(place->oid,
+				  table->rd_rel->relispartition ? get_partition_ancestors(place->oid) : NIL);
+	MemoryContext old_context = MemoryContextSwitchTo(rule->context);
 	ListCell *cell;
 
-	if (table->rd_rel->relispartition)
-		collector.path =
-			list_concat(collector.path, get_partition_ancestors(RelationGetRelid(table)));
+	place->searched = NIL;
 	foreach (cell, rule->tables)
-		collect(&collector, ((const GuardTable *) lfirst(cell))->oid);
-	*watched = collector.watched;
-	return collector.tables;
+		add_searched(rule, place, path, ((const GuardTable *) lfirst(cell))->oid);
+	MemoryContextSwitchTo(old_context);
 }
 
 /* ---- Terms ----------------------------------------------------------------------------- */
 
-/* Adds a hint for a column that an option names and a table lacks. */
-static int
-hint_at_column(const GuardRule *rule, GuardOption option, Relation table, const char *name)
+/* Raises an error for a column that an option names and a table lacks. */
+static _Noreturn void
+refuse_column(const GuardRule *rule, GuardOption option, Relation table, const char *name)
 {
-	TupleDesc row_type = RelationGetDescr(table);
 	const char *guard = quote_literal_cstr(rule->name);
+	const char *other = NULL;
 
-	for (int i = 0; i < row_type->natts; i++)
+	for (int i = 0; i < RelationGetDescr(table)->natts; i++)
 	{
-		const char *other = NameStr(TupleDescAttr(row_type, i)->attname);
+		const char *column = NameStr(TupleDescAttr(RelationGetDescr(table), i)->attname);
 
-		if (pg_strcasecmp(name, other) == 0)
-			return errhint("Put capital letters into double quotes: %s.",
-						   quote_literal_cstr(quote_identifier(other)));
+		if (pg_strcasecmp(name, column) == 0)
+			other = column;
 	}
-	if (option == OPTION_SIGNATURE)
-		return errhint("Name a column of signatures, or pass an expression such as 'to_minhash(body)'.  If the column was renamed, pass its name to neardup_guard() again, with name => %s.",
-					   guard);
-	return errhint("If it was renamed, pass its name to neardup_guard() again, with name => %s.",
-				   guard);
-}
-
-/* Returns the number of a column; raises an error if there is none. */
-static AttrNumber
-column_number(const GuardRule *rule, GuardOption option, Relation table, const char *name)
-{
-	AttrNumber column = get_attnum(RelationGetRelid(table), name);
-
-	if (column <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist", name,
-						RelationGetRelationName(table)),
-				 errdetail("Argument \"%s\" of guard \"%s\" names it.", guard_option_names[option],
-						   rule->name),
-				 hint_at_column(rule, option, table, name)));
-	return column;
-}
-
-/* Returns the column or the expression of an option over rows of a table. */
-static Expr *
-expression_of(const GuardRule *rule, GuardOption option, Relation table, const char *text)
-{
-	const char *name = guard_column_name(text);
-
-	if (name != NULL)
-	{
-		(void) column_number(rule, option, table, name);
-		text = quote_identifier(name);
-	}
-	return (Expr *) guard_parse(table, option, text);
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("column \"%s\" of relation \"%s\" does not exist", name,
+					RelationGetRelationName(table)),
+			 errdetail("Argument \"%s\" of guard \"%s\" names it.", guard_option_names[option],
+					   rule->name),
+			 other != NULL ?
+				 errhint("Put capital letters into double quotes: %s.",
+						 quote_literal_cstr(quote_identifier(other))) :
+				 option == OPTION_SIGNATURE ?
+				 errhint("Name a column of signatures, or pass an expression such as 'to_minhash(body)'.  If the column was renamed, pass its name to neardup_guard() again, with name => %s.",
+						 guard) :
+				 errhint("If it was renamed, pass its name to neardup_guard() again, with name => %s.",
+						 guard)));
 }
 
 /* What early_mutator() needs. */
@@ -290,9 +251,9 @@ early_mutator(Node *node, void *state)
 	return node == NULL ? NULL : expression_tree_mutator(node, early_mutator, state);
 }
 
-/* Returns what is to be known of a column or an expression over rows of a table. */
+/* Returns what is to be known of an expression over rows of a place, and adds what it is made of. */
 static GuardTerm
-term_of(const GuardRule *rule, Relation table, Expr *expression)
+term_of(const GuardRule *rule, GuardPlace *place, Relation table, Expr *expression)
 {
 	Early early = {rule, table};
 	GuardTerm term = {.expression = expression};
@@ -301,14 +262,22 @@ term_of(const GuardRule *rule, Relation table, Expr *expression)
 	term.type = getBaseType(exprType((Node *) expression));
 	term.collation = exprCollation((Node *) expression);
 	get_typlenbyval(term.type, &term.length, &term.by_value);
+	pull_varattnos((Node *) expression, 1, &place->columns);
 	return term;
 }
 
-/* Returns the term of a column that an option names. */
+/* Returns the term of a column or an expression that an option names. */
 static GuardTerm
-column_term(const GuardRule *rule, GuardOption option, Relation table, const char *name)
+find_term(const GuardRule *rule, GuardOption option, GuardPlace *place, Relation table,
+		  const char *text)
 {
-	return term_of(rule, table, expression_of(rule, option, table, quote_identifier(name)));
+	const char *name = guard_column_name(text);
+
+	if (name != NULL && get_attnum(place->oid, name) <= 0)
+		refuse_column(rule, option, table, name);
+	return term_of(rule, place, table,
+				   (Expr *) guard_parse(table, option,
+										name != NULL ? quote_identifier(name) : text));
 }
 
 /* ---- Indexes ------------------------------------------------------------------------ */
@@ -375,19 +344,6 @@ fitness(const GuardRule *rule, const GuardPlace *place, Relation index)
 	return fits - IndexRelationGetNumberOfKeyAttributes(index);
 }
 
-/* Returns whether a condition names the column of a term, if there is one. */
-static bool
-names_column(List *condition, const GuardTerm *term)
-{
-	Bitmapset *columns = NULL;
-
-	pull_varattnos((Node *) condition, 1, &columns);
-	return term->expression != NULL &&
-		bms_is_member(((const Var *) term->expression)->varattno -
-						  FirstLowInvalidHeapAttributeNumber,
-					  columns);
-}
-
 /* Finds the index that serves the search of a place best, if there is one. */
 static void
 find_index(const GuardRule *rule, GuardPlace *place, Relation table)
@@ -399,12 +355,17 @@ find_index(const GuardRule *rule, GuardPlace *place, Relation table)
 	{
 		Relation index = index_open(lfirst_oid(cell), AccessShareLock);
 		int fits = fitness(rule, place, index);
+		Bitmapset *columns = NULL;
 
 		if (fits > best)
 		{
 			best = fits;
 			place->index = RelationGetRelid(index);
-			place->of_leaders = names_column(RelationGetIndexPredicate(index), &place->group);
+			pull_varattnos((Node *) RelationGetIndexPredicate(index), 1, &columns);
+			place->of_leaders = rule->group != NULL &&
+				bms_is_member(((const Var *) place->group.expression)->varattno -
+								  FirstLowInvalidHeapAttributeNumber,
+							  columns);
 			for (int i = 0; i < rule->withins; i++)
 				place->key[i] =
 					rule->within[i].span == NULL ? key_column(index, &place->within[i]) : 0;
@@ -415,6 +376,83 @@ find_index(const GuardRule *rule, GuardPlace *place, Relation table)
 		}
 		index_close(index, AccessShareLock);
 	}
+}
+
+/* Returns the index that a guard asks for rows of a place; raises an error if there is none. */
+Oid
+guard_index(const GuardRule *rule, const GuardPlace *place)
+{
+	if (!OidIsValid(place->index))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("table \"%s\" has no index that guard \"%s\" can ask",
+						get_rel_name(place->oid), rule->name),
+				 errdetail("Nobody can write rows to the table until it has one."),
+				 errhint("Use %s.", guard_index_statement(rule, place))));
+	return place->index;
+}
+
+/* Returns the statement that creates the index of a place's table. */
+const char *
+guard_index_statement(const GuardRule *rule, const GuardPlace *place)
+{
+	const char *condition = rule->options.value[OPTION_CONDITION];
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfo(&text, "CREATE INDEX ON %s USING neardup (",
+					 guard_qualified(place->table->oid));
+	for (int i = 0; i < rule->withins; i++)
+	{
+		const char *column = rule->within[i].column;
+		Oid type = place->within[i].type;
+		Oid class = GetDefaultOpClass(type, get_index_am_oid("neardup", false));
+
+		if (rule->within[i].span != NULL || !OidIsValid(class) ||
+			!is_default_equality(get_opclass_family(class), get_opclass_input_type(class), type))
+			continue;
+		appendStringInfo(&text, column != NULL ? "%s" : "(%s)",
+						 column != NULL ? quote_identifier(column) : rule->within[i].text);
+		/* Of two columns of type bigint, the class says which is the key. */
+		if (place->signature.type == INT8OID && type == INT8OID)
+			appendStringInfo(&text, " %s.bigint_key_ops", guard_extension_schema(rule));
+		appendStringInfoString(&text, ", ");
+	}
+	appendStringInfo(&text, guard_column_name(rule->signature) == NULL ? "(%s))" : "%s)",
+					 rule->signature);
+	if (condition != NULL)
+		appendStringInfo(&text, " WHERE %s", condition);
+	if (rule->group != NULL)
+		appendStringInfo(&text, "%s %s", condition != NULL ? " AND" : " WHERE",
+						 guard_leader_condition(rule));
+	return text.data;
+}
+
+/* ---- Places ------------------------------------------------------------------------- */
+
+/* Finds the signature, and what it is made of. */
+static void
+find_signature(const GuardRule *rule, GuardPlace *place, Relation table)
+{
+	GuardTerm *term = &place->signature;
+	const char *schema = guard_extension_schema(rule);
+	Bitmapset *key = RelationGetIndexAttrBitmap(table, INDEX_ATTR_BITMAP_PRIMARY_KEY);
+
+	*term = find_term(rule, OPTION_SIGNATURE, place, table, rule->signature);
+	pull_varattnos((Node *) term->early, 1, &place->sources);
+	if (TypeCategory(term->type) == TYPCATEGORY_STRING)
+		refuse_option(OPTION_SIGNATURE, psprintf("\"%s\" is a text.", rule->signature),
+					  psprintf("Pass a column of signatures, or sign the text: %s.",
+							   quote_literal_cstr(psprintf("%s.to_minhash(%s)", schema,
+														   rule->signature))));
+	/* Any two numbers that name rows may differ in few bits. */
+	if (IsA(term->expression, Var) && term->type == INT8OID && bms_is_subset(place->columns, key))
+		refuse_option(OPTION_SIGNATURE,
+					  psprintf("Column %s is in the primary key of table \"%s\".", rule->signature,
+							   RelationGetRelationName(table)),
+					  psprintf("Name a column of signatures.  If the key is a hash, pass %s.",
+							   quote_literal_cstr(psprintf("(%s::%s.simhash)", rule->signature,
+														   schema))));
 }
 
 /* Finds the terms of the option within in a table. */
@@ -428,8 +466,7 @@ find_withins(const GuardRule *rule, GuardPlace *place, Relation table)
 		const GuardWithin *within = &rule->within[i];
 		Oid type;
 
-		place->within[i] =
-			term_of(rule, table, expression_of(rule, OPTION_WITHIN, table, within->text));
+		place->within[i] = find_term(rule, OPTION_WITHIN, place, table, within->text);
 		type = place->within[i].type;
 		if (within->span != NULL ?
 				type != TIMESTAMPOID && type != TIMESTAMPTZOID && type != DATEOID :
@@ -443,159 +480,68 @@ find_withins(const GuardRule *rule, GuardPlace *place, Relation table)
 	}
 }
 
-/* Refuses numbers that name rows as hashes: any two of them may differ in few bits. */
-static void
-refuse_key(const GuardRule *rule, Relation table, AttrNumber column)
-{
-	const char *name = quote_identifier(get_attname(RelationGetRelid(table), column, false));
-	Oid type = getBaseType(get_atttype(RelationGetRelid(table), column));
-	Bitmapset *key = RelationGetIndexAttrBitmap(table, INDEX_ATTR_BITMAP_PRIMARY_KEY);
-
-	if (type == INT8OID && bms_is_member(column - FirstLowInvalidHeapAttributeNumber, key))
-		refuse_option(OPTION_SIGNATURE,
-					  psprintf("Column %s is in the primary key of table \"%s\".", name,
-							   RelationGetRelationName(table)),
-					  psprintf("Name a column of signatures.  If the key is a hash, pass %s.",
-							   quote_literal_cstr(psprintf("(%s::%s.simhash)", name,
-														   guard_extension_schema(rule)))));
-}
-
-/* Finds the signature, and what it is made of. */
-static void
-find_signature(const GuardRule *rule, GuardPlace *place, Relation table)
-{
-	Expr *signature = expression_of(rule, OPTION_SIGNATURE, table, rule->signature);
-
-	if (TypeCategory(exprType((Node *) signature)) == TYPCATEGORY_STRING)
-		refuse_option(OPTION_SIGNATURE, psprintf("\"%s\" is a text.", rule->signature),
-					  psprintf("Pass a column of signatures, or sign the text: %s.",
-							   quote_literal_cstr(psprintf("%s.to_minhash(%s)",
-														   guard_extension_schema(rule),
-														   rule->signature))));
-	if (IsA(signature, Var))
-		refuse_key(rule, table, ((Var *) signature)->varattno);
-	place->signature = term_of(rule, table, signature);
-	pull_varattnos((Node *) place->signature.early, 1, &place->sources);
-}
-
-/* Raises an error unless a term of the other table has the type of that of the guarded one. */
-static void
-check_type(const GuardPlace *place, const char *text, const GuardTerm *term, Expr *guarded)
-{
-	Oid wanted = getBaseType(exprType((Node *) guarded));
-
-	if (!IsBinaryCoercible(term->type, wanted))
-		refuse_option(OPTION_AGAINST,
-					  psprintf("\"%s\" of table \"%s\" is of type %s, not %s.", text,
-							   get_rel_name(place->oid), format_type_be(term->type),
-							   format_type_be(wanted)),
-					  "Name a table whose columns have the types of the guarded one.");
-}
-
 /* Checks that rows of the other table can be compared with rows of the guarded one. */
 static void
-check_types(const GuardRule *rule, const GuardPlace *place)
+check_types(GuardRule *rule, const GuardPlace *place)
 {
-	Relation guarded;
+	Relation table = table_open(rule->guarded->oid, AccessShareLock);
+	const GuardPlace *guarded = guard_place(rule, table);
 
-	if (place->table == rule->guarded)
-		return;
-	guarded = table_open(rule->guarded->oid, AccessShareLock);
-	check_type(place, rule->signature, &place->signature,
-			   expression_of(rule, OPTION_SIGNATURE, guarded, rule->signature));
-	for (int i = 0; i < rule->withins; i++)
-		check_type(place, rule->within[i].text, &place->within[i],
-				   expression_of(rule, OPTION_WITHIN, guarded, rule->within[i].text));
-	table_close(guarded, NoLock);
+	for (int i = -1; i < rule->withins; i++)
+	{
+		Oid type = i < 0 ? place->signature.type : place->within[i].type;
+		Oid wanted = i < 0 ? guarded->signature.type : guarded->within[i].type;
+
+		if (!IsBinaryCoercible(type, wanted))
+			refuse_option(OPTION_AGAINST,
+						  psprintf("\"%s\" of table \"%s\" is of type %s, not %s.",
+								   i < 0 ? rule->signature : rule->within[i].text,
+								   get_rel_name(place->oid), format_type_be(type),
+								   format_type_be(wanted)),
+						  "Name a table whose columns have the types of the guarded one.");
+	}
+	table_close(table, NoLock);
 }
 
 /*
- * Finds what a search needs to know of an open table; returns whether there is an index.  The names in
+ * Finds what a search needs to know of an open table, and the index if there is one.  The names in
  * expressions are those of safe schemas.
  */
-bool
-guard_fill_place(const GuardRule *rule, GuardPlace *place, Relation table)
+void
+guard_fill_place(GuardRule *rule, GuardPlace *place, Relation table)
 {
 	const char *condition = rule->options.value[OPTION_CONDITION];
-	const GuardTable *last = llast(rule->tables);
+	GuardTable *last = llast(rule->tables);
 	bool is_last = place->oid == last->oid ||
 		(table->rd_rel->relispartition &&
 		 list_member_oid(get_partition_ancestors(place->oid), last->oid));
 	int settings = NewGUCNestLevel();
 
-	place->table =
-		is_last && place->oid != rule->guarded->oid ? llast(rule->tables) : rule->guarded;
+	place->table = is_last && place->oid != rule->guarded->oid ? last : rule->guarded;
 	set_locally("search_path", SAFE_SEARCH_PATH);
 	find_signature(rule, place, table);
 	if (condition != NULL)
 	{
 		place->predicate = (List *) guard_parse(table, OPTION_CONDITION, condition);
-		place->condition = term_of(rule, table, make_ands_explicit(place->predicate));
+		place->condition = term_of(rule, place, table, make_ands_explicit(place->predicate));
 	}
 	if (rule->group != NULL)
 	{
-		place->group = column_term(rule, OPTION_GROUP_COLUMN, table, rule->group);
-		place->group_key = column_term(rule, OPTION_GROUP_COLUMN, table, rule->guarded->name);
-		place->predicate = list_concat(place->predicate,
-									   (List *) guard_parse(table, OPTION_CONDITION,
-															guard_leader_condition(rule)));
+		place->group =
+			find_term(rule, OPTION_GROUP_COLUMN, place, table, quote_identifier(rule->group));
+		place->group_key = find_term(rule, OPTION_GROUP_COLUMN, place, table,
+									 quote_identifier(rule->guarded->name));
+		place->predicate = list_concat_copy(place->predicate,
+											(List *) guard_parse(table, OPTION_CONDITION,
+																 guard_leader_condition(rule)));
 	}
 	if (rule->unless != NULL && get_attnum(place->oid, rule->unless) > 0 &&
 		get_atttype(place->oid, get_attnum(place->oid, rule->unless)) == BOOLOID)
-		place->unless = column_term(rule, OPTION_UNLESS, table, rule->unless);
+		place->unless =
+			find_term(rule, OPTION_UNLESS, place, table, quote_identifier(rule->unless));
 	find_withins(rule, place, table);
-	check_types(rule, place);
+	if (place->table != rule->guarded)
+		check_types(rule, place);
 	AtEOXact_GUC(false, settings);
 	find_index(rule, place, table);
-	return OidIsValid(place->index);
-}
-
-/* Returns what a search would need to know of an open table, with the index if there is one. */
-const GuardPlace *
-guard_describe(const GuardRule *rule, Relation table)
-{
-	GuardPlace *place = palloc0(sizeof(GuardPlace));
-
-	place->oid = RelationGetRelid(table);
-	(void) guard_fill_place(rule, place, table);
-	return place;
-}
-
-/* Returns the statement that creates the index that a guard asks. */
-const char *
-guard_index_statement(const GuardRule *rule, const GuardTable *of)
-{
-	const char *condition = rule->options.value[OPTION_CONDITION];
-	const char *key_class = psprintf(" %s.bigint_key_ops", guard_extension_schema(rule));
-	Relation table = table_open(of->oid, AccessShareLock);
-	bool bigint =
-		exprType((Node *) expression_of(rule, OPTION_SIGNATURE, table, rule->signature)) == INT8OID;
-	StringInfoData text;
-
-	initStringInfo(&text);
-	appendStringInfo(&text, "CREATE INDEX ON %s USING neardup (", guard_qualified(of->oid));
-	for (int i = 0; i < rule->withins; i++)
-	{
-		const GuardWithin *within = &rule->within[i];
-		Oid type =
-			getBaseType(exprType((Node *) expression_of(rule, OPTION_WITHIN, table, within->text)));
-		Oid class = GetDefaultOpClass(type, get_index_am_oid("neardup", false));
-
-		/* Of two columns of type bigint, the class says which is the key. */
-		if (within->span == NULL && OidIsValid(class) &&
-			is_default_equality(get_opclass_family(class), get_opclass_input_type(class), type))
-			appendStringInfo(&text, within->column != NULL ? "%s%s, " : "(%s)%s, ",
-							 within->column != NULL ? quote_identifier(within->column) :
-													  within->text,
-							 bigint && type == INT8OID ? key_class : "");
-	}
-	appendStringInfo(&text, guard_column_name(rule->signature) == NULL ? "(%s))" : "%s)",
-					 rule->signature);
-	if (condition != NULL)
-		appendStringInfo(&text, " WHERE %s", condition);
-	if (rule->group != NULL)
-		appendStringInfo(&text, "%s %s", condition != NULL ? " AND" : " WHERE",
-						 guard_leader_condition(rule));
-	table_close(table, NoLock);
-	return text.data;
 }

@@ -145,13 +145,11 @@ look_again(UnsureRow unsure_row, Oid function)
 		return;
 	row = check.row = data.tg_trigslot = table_slot_create(table, NULL);
 	if (table->trigdesc != NULL)
-		check.trigger = guard_trigger(unsure_row.trigger, table, function);
-	if (check.trigger != NULL &&
+		check.rule = guard_rule(unsure_row.trigger, table, function, &check.place);
+	if (check.rule != NULL &&
 		table_tuple_fetch_row_version(table, &unsure_row.tid, SnapshotSelf, row))
 	{
-		check.rule = check.trigger->rule;
 		guard_check_search(check.rule);
-		check.place = guard_place(check.rule, table);
 		if (guard_begin_search(&check))
 			(void) search_and_act(&check);
 	}
@@ -182,7 +180,7 @@ check_stored(GuardCheck *check)
 		check->unfinished = UNFINISHED_IGNORE;
 	}
 	/* A worker that applies changes of a publication fires no triggers for statements. */
-	else if (check->trigger->looks_again &&
+	else if (check->place->looks_again &&
 			 SessionReplicationRole != SESSION_REPLICATION_ROLE_REPLICA)
 		check->unfinished = UNFINISHED_TELL;
 	if (search_and_act(check) == ANSWER_UNSURE)
@@ -198,7 +196,7 @@ guard_row(GuardCheck *check)
 
 	check_time(check);
 	guard_check_search(check->rule);
-	check->place = guard_place(check->rule, data->tg_relation);
+	(void) guard_index(check->rule, check->place);
 	check->stored = TRIGGER_FIRED_AFTER(data->tg_event);
 	check->row = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newslot : data->tg_trigslot;
 	if (check->rule->action->groups && check->stored)
@@ -239,9 +237,8 @@ neardup_guard_row(PG_FUNCTION_ARGS)
 		}
 		return PointerGetDatum(NULL);
 	}
-	check.trigger =
-		guard_trigger(data->tg_trigger->tgoid, data->tg_relation, fcinfo->flinfo->fn_oid);
-	check.rule = check.trigger->rule;
+	check.rule = guard_rule(data->tg_trigger->tgoid, data->tg_relation, fcinfo->flinfo->fn_oid,
+							&check.place);
 	if (TRIGGER_FIRED_FOR_ROW(data->tg_event) || !check.rule->action->groups)
 		return PointerGetDatum(guard_row(&check));
 	guard_lock_table(check.rule);

@@ -18,10 +18,17 @@
 
 #include "calls/objects.h"
 
+/* A trigger that fires for the rows of a table: the guard's, or a partition's copy of it. */
+typedef struct CachedTrigger
+{
+	Oid trigger; /* the key of a hash table */
+	GuardRule *rule;
+} CachedTrigger;
+
 /* ---- The cache --------------------------------------------------------------- */
 
 static List *rules;    /* GuardRule */
-static HTAB *triggers; /* GuardTrigger */
+static HTAB *triggers; /* CachedTrigger */
 static List *watched;  /* OIDs of relations */
 static MemoryContext cache_context;
 static bool stale = true; /* a watched relation has changed, or there is no cache yet */
@@ -58,7 +65,7 @@ refresh_cache(void)
 	cache_context =
 		AllocSetContextCreate(TopMemoryContext, "neardup guards", ALLOCSET_DEFAULT_SIZES);
 	rules = watched = NIL;
-	triggers = new_table("neardup triggers", sizeof(GuardTrigger), cache_context);
+	triggers = new_table("neardup triggers", sizeof(CachedTrigger), cache_context);
 	stale = false;
 }
 
@@ -83,8 +90,8 @@ guard_keep_plan(const GuardRule *rule, SPIPlanPtr plan)
 }
 
 /* Lets a change of a relation empty the cache. */
-static void
-watch(Oid relation)
+void
+guard_watch(Oid relation)
 {
 	MemoryContext old_context = MemoryContextSwitchTo(cache_context);
 
@@ -163,7 +170,7 @@ find_table(const GuardRule *rule, GuardOption option)
 		InvalidOid :
 		guard_option_table(option, name, get_rel_namespace(rule->guarded->oid), rule->name);
 
-	watch(table);
+	guard_watch(table);
 	return table;
 }
 
@@ -177,7 +184,7 @@ add_table(GuardRule *rule, Oid oid)
 	rule->tables = lappend(rule->tables, table);
 	guard_find_key(rule, table,
 				   rule->action->groups || rule->options.value[OPTION_VERDICTS] != NULL);
-	watch(oid);
+	guard_watch(oid);
 	return table;
 }
 
@@ -238,28 +245,17 @@ make_rule(Oid root, Oid guarded, const char *name, const GuardOptions *options, 
 GuardPlace *
 guard_place(GuardRule *rule, Relation table)
 {
-	Oid oid = RelationGetRelid(table);
-	GuardPlace *place = hash_search(rule->place, &oid, HASH_FIND, NULL);
-	GuardPlace made = {.oid = oid};
+	GuardPlace made = {.oid = RelationGetRelid(table)};
+	GuardPlace *place = hash_search(rule->place, &made.oid, HASH_FIND, NULL);
 	MemoryContext old_context;
 
 	if (place != NULL)
 		return place;
+	guard_watch(made.oid);
 	old_context = MemoryContextSwitchTo(rule->context);
-	if (!guard_fill_place(rule, &made, table))
-	{
-		/* Each row that fails would leave something in the rule's memory. */
-		stale = true;
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("table \"%s\" has no index that guard \"%s\" can ask",
-						RelationGetRelationName(table), rule->name),
-				 errdetail("Nobody can write rows to the table until it has one."),
-				 errhint("Use %s.", guard_index_statement(rule, made.table))));
-	}
-	watch(oid);
+	guard_fill_place(rule, &made, table);
 	MemoryContextSwitchTo(old_context);
-	place = hash_search(rule->place, &oid, HASH_ENTER, NULL);
+	place = hash_search(rule->place, &made.oid, HASH_ENTER, NULL);
 	*place = made;
 	return place;
 }
@@ -358,73 +354,61 @@ looks_again(const Trigger *guard, Relation table)
 }
 
 /*
- * Makes what a trigger of an open table needs that fires for its rows, in the cache's context.
- * When other tables are opened, the relation cache may build the triggers of this one anew.
+ * Returns the rule of a trigger of an open table, from the cache or newly made; NULL if there is no
+ * such trigger.  When other tables are opened, the relation cache may build the triggers of this one
+ * anew.
  */
-static GuardTrigger *
-make_trigger(const Trigger *trigger, Relation table, Oid function)
+static GuardRule *
+cached_rule(Oid trigger, Relation table, Oid function)
 {
-	const Trigger *guard = guard_main(trigger, table);
-	Oid main_trigger = guard->tgoid;
-	const char *name = pstrdup(guard->tgname);
-	GuardOptions options = guard_options(guard);
-	GuardTrigger made = {.trigger = trigger->tgoid, .looks_again = looks_again(trigger, table)};
-	GuardTrigger *found;
-	List *relations;
-	ListCell *cell;
-
-	made.rule = find_rule(main_trigger, name, &options, function);
-	made.tables = guard_tables(made.rule, table, &relations);
-	foreach (cell, relations)
-		watch(lfirst_oid(cell));
-	found = hash_search(triggers, &made.trigger, HASH_ENTER, NULL);
-	*found = made;
-	return found;
-}
-
-/* Returns a trigger from the cache, or newly made; NULL if the open table has no such trigger. */
-static GuardTrigger *
-cached_trigger(Oid trigger, Relation table, Oid function)
-{
-	GuardTrigger *found = hash_search(triggers, &trigger, HASH_FIND, NULL);
+	CachedTrigger *found = hash_search(triggers, &trigger, HASH_FIND, NULL);
+	MemoryContext old_context = MemoryContextSwitchTo(cache_context);
 
 	for (int i = 0; found == NULL && i < table->trigdesc->numtriggers; i++)
 		if (table->trigdesc->triggers[i].tgoid == trigger)
 		{
-			MemoryContext old_context = MemoryContextSwitchTo(cache_context);
+			const Trigger *guard = guard_main(&table->trigdesc->triggers[i], table);
+			bool again = looks_again(guard, table);
+			GuardOptions options = guard_options(guard);
+			GuardRule *rule = find_rule(guard->tgoid, pstrdup(guard->tgname), &options, function);
+			GuardPlace *place = guard_place(rule, table);
 
-			found = make_trigger(&table->trigdesc->triggers[i], table, function);
-			MemoryContextSwitchTo(old_context);
+			place->looks_again = again;
+			guard_find_searched(rule, place, table);
+			found = hash_search(triggers, &trigger, HASH_ENTER, NULL);
+			found->rule = rule;
 		}
-	return found;
+	MemoryContextSwitchTo(old_context);
+	return found == NULL ? NULL : found->rule;
 }
 
 /*
- * Returns a trigger that fires for rows of an open table, with its rule, and locks the tables that
- * are searched; NULL if there is no such trigger.  What it points to lives until the transaction
- * ends at least.
+ * Returns the rule of a trigger that fires for rows of an open table, with the table's place, and
+ * locks the tables that are searched; NULL if there is no such trigger.  What it points to lives
+ * until the transaction ends at least.
  *
  * What was found before the locks were taken may have changed meanwhile, and is made again.  What
  * was made under the locks is returned even if the cache is stale again, as it always is where each
  * read of a catalog invalidates caches (debug_discard_caches).
  */
-GuardTrigger *
-guard_trigger(Oid trigger, Relation table, Oid function)
+GuardRule *
+guard_rule(Oid trigger, Relation table, Oid function, GuardPlace **place)
 {
 	List *locked = NIL;
-	GuardTrigger *found;
+	GuardRule *rule;
 	ListCell *cell;
 
 	for (;;)
 	{
 		refresh_cache();
-		found = cached_trigger(trigger, table, function);
-		if (found == NULL)
+		rule = cached_rule(trigger, table, function);
+		if (rule == NULL)
 			return NULL;
-		foreach (cell, found->tables)
+		*place = guard_place(rule, table);
+		foreach (cell, (*place)->searched)
 			LockRelationOid(lfirst_oid(cell), AccessShareLock);
-		if (!stale || list_difference_oid(found->tables, locked) == NIL)
-			return found;
-		locked = list_concat_unique_oid(locked, found->tables);
+		if (!stale || list_difference_oid((*place)->searched, locked) == NIL)
+			return rule;
+		locked = list_concat_unique_oid(locked, (*place)->searched);
 	}
 }

@@ -36,15 +36,18 @@ typedef struct GuardPlace
 {
 	Oid oid;           /* the key of a hash table */
 	GuardTable *table; /* the table, or what it is a partition of */
-	Oid index;
-	bool of_leaders; /* the index has only rows that lead groups */
+	List *searched;    /* OIDs of the tables that are searched for a row of the place */
+	bool looks_again;  /* a trigger after each statement looks again at rows that are unsure */
+	Oid index;         /* InvalidOid: there is none */
+	bool of_leaders;   /* the index has only rows that lead groups */
 	GuardTerm signature;
 	GuardTerm *within;   /* the terms of the option within */
 	int *key;            /* the index's column for each of `within`; 0: none */
 	GuardTerm condition; /* whether a row is compared */
 	GuardTerm unless;    /* whether a row is let in */
 	List *predicate;     /* the condition with implicit AND; of groups, on a row that leads, too */
-	Bitmapset *sources;  /* columns that the signature is made of, from FirstLowInvalid... on */
+	Bitmapset *columns;  /* columns in the terms, from FirstLowInvalidHeapAttributeNumber on */
+	Bitmapset *sources;  /* columns that the signature is made of, in the same way */
 	GuardTerm group_key; /* names rows that a guard groups */
 	GuardTerm group;     /* the key of the row that leads the row's group */
 } GuardPlace;
@@ -77,29 +80,21 @@ typedef struct GuardRule
 	SPIPlanPtr bound;   /* finds the groups of rows that are judged; or NULL */
 } GuardRule;
 
-/* A trigger that fires for the rows of a table: the guard's, or a partition's copy of it. */
-typedef struct GuardTrigger
-{
-	Oid trigger; /* the key of a hash table */
-	GuardRule *rule;
-	List *tables;     /* OIDs of the tables that are searched for a row of the trigger's table */
-	bool looks_again; /* a trigger after each statement looks again at rows that are unsure */
-} GuardTrigger;
-
 /* ---- The cache (rule.c) ---------------------------------------------------------- */
 
-extern GuardTrigger *guard_trigger(Oid trigger, Relation table, Oid function);
+extern GuardRule *guard_rule(Oid trigger, Relation table, Oid function, GuardPlace **place);
 extern const Trigger *guard_main(const Trigger *trigger, Relation table);
 extern GuardPlace *guard_place(GuardRule *rule, Relation table);
+extern void guard_watch(Oid relation);
 extern void guard_keep_plan(const GuardRule *rule, SPIPlanPtr plan);
 
 /* ---- Tables and indexes (place.c) -------------------------------------------------- */
 
 extern void guard_find_key(const GuardRule *rule, GuardTable *table, bool by_one_column);
-extern List *guard_tables(const GuardRule *rule, Relation table, List **watched);
-extern const GuardPlace *guard_describe(const GuardRule *rule, Relation table);
-extern bool guard_fill_place(const GuardRule *rule, GuardPlace *place, Relation table);
+extern void guard_find_searched(const GuardRule *rule, GuardPlace *place, Relation table);
+extern void guard_fill_place(GuardRule *rule, GuardPlace *place, Relation table);
 extern bool guard_index_holds(Relation index, int column, const Expr *wanted);
-extern const char *guard_index_statement(const GuardRule *rule, const GuardTable *table);
+extern const char *guard_index_statement(const GuardRule *rule, const GuardPlace *place);
+extern Oid guard_index(const GuardRule *rule, const GuardPlace *place);
 
 #endif

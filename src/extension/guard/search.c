@@ -122,7 +122,7 @@ open_place(GuardScan *scan, GuardCheck *check, Oid table)
 	*scan = (GuardScan){.check = check};
 	scan->table = table_open(table, NoLock);
 	scan->place = guard_place(check->rule, scan->table);
-	scan->index = index_open(scan->place->index, AccessShareLock);
+	scan->index = index_open(guard_index(check->rule, scan->place), AccessShareLock);
 	scan->column = index_cache(scan->index)->signature;
 	scan->sets = index_cache(scan->index)->sets;
 	scan->signature = check->values.signature;
@@ -393,7 +393,7 @@ visit_once(GuardCheck *check, bool ordered, GuardVisitor visit, void *state)
 	bool lost = false;
 	ListCell *cell;
 
-	foreach (cell, check->trigger->tables)
+	foreach (cell, check->place->searched)
 	{
 		GuardScan scan;
 		GuardHit hit;

@@ -147,15 +147,14 @@ static void
 look_at_table(Lister *lister, Oid oid)
 {
 	Relation table = table_open(oid, AccessShareLock);
-	GuardTrigger trigger = {.rule = lister->check.rule};
+	GuardPlace *place = guard_place(lister->check.rule, table);
 	TriggerData data = {.tg_relation = table, .tg_event = TRIGGER_EVENT_INSERT | TRIGGER_EVENT_ROW};
 	TupleTableSlot *row = table_slot_create(table, NULL);
 	TableScanDesc scan = compat_begin_scan(table, GetActiveSnapshot());
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "neardup row", ALLOCSET_DEFAULT_SIZES);
-	List *watched;
 
-	trigger.tables = guard_tables(lister->check.rule, table, &watched);
+	guard_find_searched(lister->check.rule, place, table);
 	while (table_scan_getnextslot(scan, ForwardScanDirection, row))
 	{
 		MemoryContext old_context = MemoryContextSwitchTo(context);
@@ -163,13 +162,12 @@ look_at_table(Lister *lister, Oid oid)
 		bool compared;
 
 		CHECK_FOR_INTERRUPTS();
-		*check = (GuardCheck){.trigger = &trigger,
-							  .rule = check->rule,
+		*check = (GuardCheck){.rule = check->rule,
+							  .place = place,
 							  .data = &data,
 							  .row = row,
 							  .stored = true,
 							  .snapshot = GetActiveSnapshot()};
-		check->place = guard_place(check->rule, table);
 		compared = guard_begin_search(check);
 		if (check->rule->action->groups)
 			look_at_grouped(lister, compared);
@@ -188,9 +186,9 @@ look_at_table(Lister *lister, Oid oid)
 
 /* Looks at all rows of a guard. */
 static void
-look_at_guard(Lister *lister, GuardTrigger *trigger)
+look_at_guard(Lister *lister, const GuardPlace *place)
 {
-	GuardRule *rule = trigger->rule;
+	GuardRule *rule = lister->check.rule;
 	ListCell *cell;
 
 	if (!rule->action->promises)
@@ -207,8 +205,7 @@ look_at_guard(Lister *lister, GuardTrigger *trigger)
 	}
 	if (OidIsValid(rule->verdicts))
 		require_trust(rule->verdicts, false);
-	lister->check.rule = rule;
-	foreach (cell, trigger->tables)
+	foreach (cell, place->searched)
 	{
 		Relation table = table_open(lfirst_oid(cell), AccessShareLock);
 		bool is_guarded = guard_place(rule, table)->table == rule->guarded;
@@ -232,6 +229,7 @@ neardup_guard_violations(PG_FUNCTION_ARGS)
 		extension_function(fcinfo->flinfo->fn_oid, "neardup_guard_row", InvalidOid, InvalidOid);
 	Relation table = relation_open(oid, AccessShareLock);
 	Lister lister = {.result = (ReturnSetInfo *) fcinfo->resultinfo};
+	GuardPlace *place;
 
 	/* The signature and the condition of a guard may call any function. */
 	require_trust(oid, true);
@@ -242,7 +240,10 @@ neardup_guard_violations(PG_FUNCTION_ARGS)
 
 		if (trigger->tgfoid == function && TRIGGER_FOR_ROW(trigger->tgtype) &&
 			guard_main(trigger, table) == trigger)
-			look_at_guard(&lister, guard_trigger(trigger->tgoid, table, function));
+		{
+			lister.check.rule = guard_rule(trigger->tgoid, table, function, &place);
+			look_at_guard(&lister, place);
+		}
 	}
 	relation_close(table, NoLock);
 	return (Datum) 0;
