@@ -10,6 +10,7 @@
 
 #include "guard/rule.h"
 
+#include "access/skey.h"
 #include "executor/tuptable.h"
 
 /* ---- Checks -------------------------------------------------------------------- */
@@ -50,12 +51,10 @@ typedef struct GuardValues
 	NullableDatum *within; /* values of the terms of the option within */
 } GuardValues;
 
-/* Groups of rows that are judged with one row. */
+/* Groups of rows that are judged with one row: lists of Datum, ascending. */
 typedef struct GuardJudged
 {
-	int count;
-	Datum *group; /* ascending */
-	bool *same;   /* a row of the group is judged the same; else different */
+	List *group[2]; /* those judged different, and the same */
 } GuardJudged;
 
 /* The check of a row. */
@@ -100,6 +99,10 @@ typedef enum GuardStep
 
 typedef GuardStep (*GuardVisitor)(GuardCheck *check, const GuardHit *hit, void *state);
 
+extern bool guard_set_key(ScanKey key, Relation index, int flags, int column, int strategy,
+						  Oid right, Datum argument);
+extern bool guard_is_within(GuardCheck *check, const GuardPlace *place, TupleTableSlot *row,
+							bool scope);
 extern void guard_visit(GuardCheck *check, bool ordered, GuardVisitor visit, void *state);
 extern GuardAnswer guard_search(GuardCheck *check);
 extern CommandId guard_command_of(TupleTableSlot *row);

@@ -161,16 +161,17 @@ static bool
 read_values(GuardCheck *check, TupleTableSlot *row, GuardValues *values)
 {
 	const GuardPlace *place = check->place;
+	bool found = true;
 	NullableDatum value;
 
 	values->within = palloc(check->rule->withins * sizeof(NullableDatum) + 1);
 	for (int i = 0; i < check->rule->withins; i++)
 	{
 		values->within[i] = guard_get(check, row, &place->within[i]);
-		if (values->within[i].isnull && !check->rule->within[i].unknown)
-			return false;
+		found &= !values->within[i].isnull || check->rule->within[i].unknown;
 	}
-	if (place->condition.expression != NULL && !guard_is_true(check, row, &place->condition))
+	if (!found ||
+		(place->condition.expression != NULL && !guard_is_true(check, row, &place->condition)))
 		return false;
 	value = guard_get(check, row, &place->signature);
 	values->signature = value.value;
@@ -191,7 +192,7 @@ guard_read_values(GuardCheck *check)
 bool
 guard_begin_search(GuardCheck *check)
 {
-	return !guard_is_true(check, check->row, &check->place->unless) && guard_read_values(check);
+	return guard_read_values(check) && !guard_is_true(check, check->row, &check->place->unless);
 }
 
 /*

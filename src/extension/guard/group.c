@@ -164,17 +164,25 @@ placement_of(const GuardRule *rule)
 	return placement != NULL && placement->guarded == rule->guarded->oid ? placement : NULL;
 }
 
-/* Returns whether a row, made before all rows were to be placed again, is still to be placed. */
+/*
+ * Returns whether a row of a place leads a group that the row of the check may join.  One that was made
+ * before all rows were to be placed again does not lead yet.
+ */
 bool
-guard_is_to_be_placed(const GuardRule *rule, TupleTableSlot *row)
+guard_may_join(GuardCheck *check, const GuardPlace *place, TupleTableSlot *row)
 {
-	const Placement *now = placement_of(rule);
-	CommandId made;
+	const Placement *now = placement_of(check->rule);
 
-	if (now == NULL || now->how != PLACING_ALL)
-		return false;
-	made = guard_command_of(row);
-	return made == InvalidCommandId || made < now->since;
+	if (now != NULL && now->how == PLACING_ALL)
+	{
+		CommandId made = guard_command_of(row);
+
+		if (made == InvalidCommandId || made < now->since)
+			return false;
+	}
+	return guard_leads(check, place, row) &&
+		!guard_judges(&place->group, &check->judged, guard_get(check, row, &place->group).value,
+					  false);
 }
 
 /*
@@ -233,6 +241,7 @@ static Datum
 find_group(GuardCheck *check, Datum key)
 {
 	const Placement *now = placement_of(check->rule);
+	ListCell *cell;
 	GuardHit hit;
 
 	if (OidIsValid(check->rule->verdicts))
@@ -241,10 +250,10 @@ find_group(GuardCheck *check, Datum key)
 			guard_find_judged(check, key,
 							  now != NULL && now->how == PLACING_MEMBERS ? now->group : key,
 							  now != NULL && now->how == PLACING_ALL);
-		for (int i = 0; i < check->judged.count; i++)
-			if (check->judged.same[i] &&
-				!guard_judges(&check->place->group, &check->judged, check->judged.group[i], false))
-				return check->judged.group[i];
+		foreach (cell, check->judged.group[true])
+			if (!guard_judges(&check->place->group, &check->judged, PointerGetDatum(lfirst(cell)),
+							  false))
+				return PointerGetDatum(lfirst(cell));
 	}
 	if (!guard_finds_nearest(check, &hit))
 		return key;

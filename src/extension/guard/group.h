@@ -17,7 +17,7 @@ typedef enum Placing
 /* ---- Placing rows (group.c) ------------------------------------------------------------ */
 
 extern bool guard_leads(GuardCheck *check, const GuardPlace *place, TupleTableSlot *row);
-extern bool guard_is_to_be_placed(const GuardRule *rule, TupleTableSlot *row);
+extern bool guard_may_join(GuardCheck *check, const GuardPlace *place, TupleTableSlot *row);
 extern HeapTuple guard_place_row(GuardCheck *check);
 extern void guard_place_again(GuardRule *rule, SPIPlanPtr plan, const GuardParameters *list,
 							  Placing how, Datum group);
@@ -32,7 +32,6 @@ extern bool guard_judges(const GuardTerm *group, const GuardJudged *judged, Datu
 extern bool guard_has_leader(GuardCheck *check, Datum group);
 extern void guard_hand_on(GuardCheck *check, Datum key, CommandId since);
 extern void guard_fill_groups(GuardRule *rule, bool all);
-extern bool guard_has_member_index(const GuardRule *rule);
 extern const char *guard_member_index_statement(const GuardRule *rule);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * group_statements.c: the statements that keep groups, as the current user.
  *
- * In them t is a row that is updated, m a member of a group, l a leader, j a verdict on a row.
- * The parameters are a key, a group, a choice, and the values of the columns of the option within.
+ * In them t is a row that is updated, m a member of a group, l a leader, v a verdict.  The
+ * parameters are a key, a group, a choice, and the values of the columns of the option within.
  */
 #include "guard/group.h"
 
@@ -10,7 +10,6 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
-#include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
@@ -34,20 +33,11 @@ column_of(const char *row, const char *column)
 	return psprintf("%s.%s", row, quote_identifier(column));
 }
 
-/* Returns the condition that a row has a group. */
+/* Returns the condition that the group or the key of a row has a value. */
 static const char *
-in_group(const GuardRule *rule, const char *row, const char *group)
+has_value(const GuardRule *rule, const char *row, const char *column, const char *value)
 {
-	return guard_comparison(column_of(row, rule->group), guard_key_type(rule->guarded), false,
-							group);
-}
-
-/* Returns the condition that a row has a key. */
-static const char *
-has_key(const GuardRule *rule, const char *row, const char *key)
-{
-	return guard_comparison(column_of(row, rule->guarded->name), guard_key_type(rule->guarded),
-							false, key);
+	return guard_comparison(column_of(row, column), guard_key_type(rule->guarded), false, value);
 }
 
 /* Returns the conditions, each after AND, that a row is of those compared with the row of the check. */
@@ -98,21 +88,9 @@ guard_leader_condition(const GuardRule *rule)
 														guard_comparison(group, type, false, key);
 }
 
-/* Returns the columns of the primary key of a row, with commas. */
+/* Returns the columns of the primary key of a row m, or the condition that rows t and o have the same. */
 static const char *
-key_columns(const GuardRule *rule, const char *row)
-{
-	StringInfoData text;
-
-	initStringInfo(&text);
-	for (int i = 0; i < rule->guarded->keys; i++)
-		appendStringInfo(&text, "%s%s", i > 0 ? ", " : "", column_of(row, rule->guarded->key[i]));
-	return text.data;
-}
-
-/* Returns the condition that the rows t and o have one primary key. */
-static const char *
-is_row(const GuardRule *rule)
+key_columns(const GuardRule *rule, bool condition)
 {
 	const GuardTable *table = rule->guarded;
 	StringInfoData text;
@@ -120,11 +98,14 @@ is_row(const GuardRule *rule)
 	initStringInfo(&text);
 	for (int i = 0; i < table->keys; i++)
 	{
-		Oid type = get_atttype(table->oid, get_attnum(table->oid, table->key[i]));
+		const char *key = table->key[i];
+		const char *part = !condition ?
+			column_of("m", key) :
+			guard_comparison(column_of("t", key),
+							 get_atttype(table->oid, get_attnum(table->oid, key)), false,
+							 column_of("o", key));
 
-		appendStringInfo(&text, "%s%s", i > 0 ? " AND " : "",
-						 guard_comparison(column_of("t", table->key[i]), type, false,
-										  column_of("o", table->key[i])));
+		appendStringInfo(&text, "%s%s", i == 0 ? "" : condition ? " AND " : ", ", part);
 	}
 	return text.data;
 }
@@ -138,9 +119,9 @@ place_again(const GuardRule *rule, const char *condition)
 {
 	return psprintf("UPDATE %s AS t SET %s = NULL FROM (SELECT %s FROM %s AS m WHERE %s "
 					"ORDER BY %s OFFSET 0) AS o WHERE %s",
-					guarded_table(rule), quote_identifier(rule->group), key_columns(rule, "m"),
+					guarded_table(rule), quote_identifier(rule->group), key_columns(rule, false),
 					guarded_table(rule), condition, column_of("m", rule->guarded->name),
-					is_row(rule));
+					key_columns(rule, true));
 }
 
 /*
@@ -148,7 +129,7 @@ place_again(const GuardRule *rule, const char *condition)
  * If any is NULL, there are no such rows.
  */
 static GuardParameters
-parameters(GuardCheck *check, Datum key, Datum group, bool choice)
+parameters(const GuardCheck *check, Datum key, Datum group, bool choice)
 {
 	GuardParameters list = guard_parameters(SCOPE + check->rule->withins);
 	Oid type = guard_key_type(check->rule->guarded);
@@ -158,11 +139,9 @@ parameters(GuardCheck *check, Datum key, Datum group, bool choice)
 	guard_add_value(&list, BOOLOID, (NullableDatum){BoolGetDatum(choice)});
 	for (int i = 0; i < check->rule->withins; i++)
 	{
-		const GuardTerm *term = &check->place->within[i];
-
 		/* Others are not used; the value of one may be NULL, and a log of parameters would print it. */
 		if (check->rule->within[i].scope)
-			guard_add_value(&list, term->type, guard_get(check, check->row, term));
+			guard_add_value(&list, check->place->within[i].type, check->values.within[i]);
 		else
 			guard_add_value(&list, BOOLOID, (NullableDatum){0});
 	}
@@ -170,38 +149,6 @@ parameters(GuardCheck *check, Datum key, Datum group, bool choice)
 }
 
 /* ---- The members of a group ------------------------------------------------------------------- */
-
-/* Opens an index of a table whose first column is that of groups, or returns NULL. */
-static Relation
-open_member_index(const GuardRule *rule, Relation table)
-{
-	AttrNumber group = get_attnum(RelationGetRelid(table), rule->group);
-	ListCell *cell;
-
-	foreach (cell, RelationGetIndexList(table))
-	{
-		Relation index = index_open(lfirst_oid(cell), AccessShareLock);
-
-		if (index->rd_rel->relam == BTREE_AM_OID && index->rd_index->indisvalid &&
-			index->rd_index->indkey.values[0] == group && RelationGetIndexPredicate(index) == NIL)
-			return index;
-		index_close(index, AccessShareLock);
-	}
-	return NULL;
-}
-
-/* Returns whether there is an index of the groups of a table. */
-bool
-guard_has_member_index(const GuardRule *rule)
-{
-	Relation table = table_open(rule->guarded->oid, AccessShareLock);
-	Relation index = open_member_index(rule, table);
-
-	if (index != NULL)
-		index_close(index, AccessShareLock);
-	table_close(table, NoLock);
-	return index != NULL;
-}
 
 /*
  * Returns the statement that creates the index of groups.  If the key has several columns, rows
@@ -222,92 +169,39 @@ guard_member_index_statement(const GuardRule *rule)
 	return text.data;
 }
 
-/* Sets the keys of a scan for the rows of a group and a scope; returns how many. */
-static int
-set_group_keys(const GuardCheck *check, const GuardPlace *place, Relation index, ScanKey key,
-			   Datum group, const Datum *scope)
+/* Begins a scan of an index for the rows of a group in the scope of the check's row. */
+static IndexScanDesc
+scan_group(const GuardCheck *check, const GuardPlace *place, Relation table, Relation index,
+		   Datum group)
 {
-	int keys = 0;
-
-	for (int column = 0; column < IndexRelationGetNumberOfKeyAttributes(index); column++)
-	{
-		Oid type = index->rd_opcintype[column];
-		const Datum *value = column == 0 ? &group : NULL;
-
-		for (int i = 0; column > 0 && i < check->rule->withins; i++)
-			if (check->rule->within[i].scope &&
-				guard_index_holds(index, column, place->within[i].expression))
-				value = &scope[i];
-		if (value != NULL)
-			ScanKeyEntryInitialize(&key[keys++], 0, column + 1, BTEqualStrategyNumber, type,
-								   index->rd_indcollation[column],
-								   get_opcode(get_opfamily_member(index->rd_opfamily[column], type,
-																  type, BTEqualStrategyNumber)),
-								   *value);
-	}
-	return keys;
-}
-
-/* Returns whether a row equals some values in the terms of the option within. */
-static bool
-is_in_scope(GuardCheck *check, const GuardPlace *place, TupleTableSlot *row, const Datum *scope)
-{
-	for (int i = 0; i < check->rule->withins; i++)
-	{
-		NullableDatum value = guard_get(check, row, &place->within[i]);
-
-		if (check->rule->within[i].scope &&
-			(value.isnull || !guard_is_equal(&place->within[i], value.value, scope[i])))
-			return false;
-	}
-	return true;
-}
-
-/*
- * Returns whether a table has a row that leads a group, or else a member that no command of this
- * transaction from `since` on has made.
- */
-static bool
-group_has_rows(GuardCheck *check, Relation table, Datum group, const Datum *scope, bool leads,
-			   CommandId since)
-{
-	GuardPlace *place = guard_place(check->rule, table);
-	Relation index = open_member_index(check->rule, table);
-	TupleTableSlot *row;
 	ScanKeyData key[INDEX_MAX_KEYS];
-	int keys;
+	int keys = 0;
 	IndexScanDesc scan;
-	bool found = false;
 
-	if (index == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("table \"%s\" has no index of its groups", RelationGetRelationName(table)),
-				 errhint("Use %s.", guard_member_index_statement(check->rule))));
-	row = table_slot_create(table, NULL);
-	keys = set_group_keys(check, place, index, key, group, scope);
+	for (int column = 1; column <= IndexRelationGetNumberOfKeyAttributes(index); column++)
+	{
+		NullableDatum value = {group, column > 1};
+
+		for (int i = 0; column > 1 && i < check->rule->withins; i++)
+			if (check->rule->within[i].scope &&
+				guard_index_holds(index, column - 1, place->within[i].expression))
+				value = check->values.within[i];
+		if (!value.isnull)
+			keys += guard_set_key(&key[keys], index, 0, column, BTEqualStrategyNumber,
+								  index->rd_opcintype[column - 1], value.value);
+	}
 	scan = compat_index_beginscan(table, index, GetActiveSnapshot(), keys, 0);
 	index_rescan(scan, key, keys, NULL, 0);
-	while (!found && index_getnext_slot(scan, ForwardScanDirection, row))
-	{
-		CommandId made = guard_command_of(row);
-
-		CHECK_FOR_INTERRUPTS();
-		found = (made == InvalidCommandId || made < since) &&
-			guard_leads(check, place, row) == leads && is_in_scope(check, place, row, scope);
-	}
-	index_endscan(scan);
-	ExecDropSingleTupleTableSlot(row);
-	index_close(index, NoLock);
-	return found;
+	return scan;
 }
 
 /*
- * Returns whether any table that is searched has such a row of the parameters' group and scope.  It
- * looks in one snapshot, new if the check has none: a member may be updated in another column meanwhile.
+ * Returns whether any table that is searched has a row that leads a group in the scope of the
+ * check's row, or else a member that no command of this transaction from `since` on has made.  It looks
+ * in one snapshot, new if the check has none: a member may be updated in another column meanwhile.
  */
 static bool
-any_has_rows(GuardCheck *check, const GuardParameters *list, bool leads, CommandId since)
+has_rows(GuardCheck *check, Datum group, bool leads, CommandId since)
 {
 	bool found = false;
 	ListCell *cell;
@@ -317,9 +211,30 @@ any_has_rows(GuardCheck *check, const GuardParameters *list, bool leads, Command
 	foreach (cell, check->place->searched)
 	{
 		Relation table = table_open(lfirst_oid(cell), AccessShareLock);
+		const GuardPlace *place = guard_place(check->rule, table);
+		TupleTableSlot *row = table_slot_create(table, NULL);
+		Relation index;
+		IndexScanDesc scan;
 
-		found = found ||
-			group_has_rows(check, table, list->value[0], list->value + SCOPE - 1, leads, since);
+		if (!OidIsValid(place->members))
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("table \"%s\" has no index of its groups",
+							RelationGetRelationName(table)),
+					 errhint("Use %s.", guard_member_index_statement(check->rule))));
+		index = index_open(place->members, AccessShareLock);
+		scan = scan_group(check, place, table, index, group);
+		while (!found && index_getnext_slot(scan, ForwardScanDirection, row))
+		{
+			CommandId made = guard_command_of(row);
+
+			CHECK_FOR_INTERRUPTS();
+			found = (made == InvalidCommandId || made < since) &&
+				guard_leads(check, place, row) == leads && guard_is_within(check, place, row, true);
+		}
+		index_endscan(scan);
+		ExecDropSingleTupleTableSlot(row);
+		index_close(index, NoLock);
 		table_close(table, NoLock);
 	}
 	PopActiveSnapshot();
@@ -330,9 +245,7 @@ any_has_rows(GuardCheck *check, const GuardParameters *list, bool leads, Command
 bool
 guard_has_leader(GuardCheck *check, Datum group)
 {
-	GuardParameters list = parameters(check, group, group, false);
-
-	return !list.any_null && any_has_rows(check, &list, true, InvalidCommandId);
+	return has_rows(check, group, true, InvalidCommandId);
 }
 
 /*
@@ -344,9 +257,13 @@ guard_hand_on(GuardCheck *check, Datum key, CommandId since)
 {
 	GuardRule *rule = check->rule;
 	Oid table = rule->guarded->oid;
-	GuardParameters list = parameters(check, key, key, false);
+	GuardParameters list;
 
-	if (list.any_null || !any_has_rows(check, &list, false, since))
+	check->values.within = palloc(rule->withins * sizeof(NullableDatum) + 1);
+	for (int i = 0; i < rule->withins; i++)
+		check->values.within[i] = guard_get(check, check->row, &check->place->within[i]);
+	list = parameters(check, key, key, false);
+	if (list.any_null || !has_rows(check, key, false, since))
 		return;
 	guard_check_right(rule, table, get_attnum(table, rule->group), ACL_UPDATE, OPTION_GROUP_COLUMN);
 	since = GetCurrentCommandId(true);
@@ -355,12 +272,14 @@ guard_hand_on(GuardCheck *check, Datum key, CommandId since)
 		rule->hand_on =
 			guard_prepare(rule,
 						  place_again(rule,
-									  psprintf("%s AND NOT %s%s", in_group(rule, "m", "$1"),
-											   has_key(rule, "m", "$1"), in_scope(check, "m"))),
+									  psprintf("%s AND NOT %s%s",
+											   has_value(rule, "m", rule->group, "$1"),
+											   has_value(rule, "m", rule->guarded->name, "$1"),
+											   in_scope(check, "m"))),
 						  &list);
 	guard_place_again(rule, rule->hand_on, &list, PLACING_MEMBERS, key);
 	SPI_finish();
-	if (!any_has_rows(check, &list, false, since))
+	if (!has_rows(check, key, false, since))
 		return;
 	if (IsolationUsesXactSnapshot())
 		ereport(ERROR,
@@ -387,18 +306,20 @@ static const char *
 bound(const GuardCheck *check)
 {
 	const GuardRule *rule = check->rule;
+	const char *name = rule->guarded->name;
 	const char *group = column_of("m", rule->group);
-	const char *key = column_of("m", rule->guarded->name);
+	const char *key = column_of("m", name);
 
-	return psprintf("SELECT DISTINCT %s, j.same FROM %s AS j JOIN %s AS m ON %s "
-					"WHERE j.same IS NOT NULL AND NOT %s AND NOT %s AND (%s OR NOT ($3 OR %s AND NOT %s)) "
+	return psprintf("SELECT DISTINCT %s, v.same FROM %s AS v JOIN %s AS m ON %s "
+					"WHERE v.same IS NOT NULL AND NOT %s AND NOT %s AND (%s OR NOT ($3 OR %s AND NOT %s)) "
 					"AND EXISTS (SELECT FROM %s AS l WHERE %s AND %s%s)%s ORDER BY 1",
-					group, guard_verdicts(rule), guarded_table(rule),
-					guard_names_key(rule, "j.k", guard_judged_type(rule), rule->guarded, key),
-					has_key(rule, "m", "$1"), in_group(rule, "m", "$1"),
+					group, guard_qualified(rule->verdicts), guarded_table(rule),
+					guard_verdict(rule, rule->guarded, key), has_value(rule, "m", name, "$1"),
+					has_value(rule, "m", rule->group, "$1"),
 					guard_comparison(key, guard_key_type(rule->guarded), true, "$1"),
-					in_group(rule, "m", "$2"), has_key(rule, "m", "$2"), guarded_table(rule),
-					has_key(rule, "l", group), in_group(rule, "l", group), in_scope(check, "l"),
+					has_value(rule, "m", rule->group, "$2"), has_value(rule, "m", name, "$2"),
+					guarded_table(rule), has_value(rule, "l", name, group),
+					has_value(rule, "l", rule->group, group), in_scope(check, "l"),
 					in_scope(check, "m"));
 }
 
@@ -411,7 +332,7 @@ guard_find_judged(GuardCheck *check, Datum key, Datum gone, bool all)
 {
 	GuardRule *rule = check->rule;
 	GuardParameters list = parameters(check, key, gone, all);
-	GuardJudged judged = {0};
+	GuardJudged judged = {{NIL}};
 	MemoryContext context = CurrentMemoryContext;
 
 	guard_check_right(rule, rule->verdicts, InvalidAttrNumber, ACL_SELECT, OPTION_VERDICTS);
@@ -422,17 +343,15 @@ guard_find_judged(GuardCheck *check, Datum key, Datum gone, bool all)
 		rule->bound = guard_prepare(rule, bound(check), &list);
 	(void) guard_run(rule->bound, &list, SPI_OK_SELECT, true);
 	context = MemoryContextSwitchTo(context);
-	judged.group = palloc((SPI_processed + 1) * sizeof(Datum));
-	judged.same = palloc(SPI_processed + 1);
-	for (; judged.count < SPI_processed; judged.count++)
+	for (uint64 i = 0; i < SPI_processed; i++)
 	{
-		HeapTuple row = SPI_tuptable->vals[judged.count];
-		TupleDesc row_type = SPI_tuptable->tupdesc;
+		HeapTuple row = SPI_tuptable->vals[i];
 		bool is_null;
+		bool same = DatumGetBool(SPI_getbinval(row, SPI_tuptable->tupdesc, 2, &is_null));
+		Datum group = SPI_getbinval(row, SPI_tuptable->tupdesc, 1, &is_null);
 
-		judged.group[judged.count] =
-			guard_copy(&check->place->group, SPI_getbinval(row, row_type, 1, &is_null));
-		judged.same[judged.count] = DatumGetBool(SPI_getbinval(row, row_type, 2, &is_null));
+		judged.group[same] =
+			lappend(judged.group[same], DatumGetPointer(guard_copy(&check->place->group, group)));
 	}
 	MemoryContextSwitchTo(context);
 	SPI_finish();
@@ -443,8 +362,10 @@ guard_find_judged(GuardCheck *check, Datum key, Datum gone, bool all)
 bool
 guard_judges(const GuardTerm *group, const GuardJudged *judged, Datum value, bool same)
 {
-	for (int i = 0; i < judged->count; i++)
-		if (judged->same[i] == same && guard_is_same(group, value, judged->group[i]))
+	ListCell *cell;
+
+	foreach (cell, judged->group[same])
+		if (guard_is_same(group, value, PointerGetDatum(lfirst(cell))))
 			return true;
 	return false;
 }
@@ -458,7 +379,7 @@ is_listed(const GuardRule *rule)
 	return psprintf("pg_catalog.format('%%s', %s(%s)) OPERATOR(pg_catalog.=) ANY (SELECT v.row_key FROM "
 					"%s.neardup_guard_violations(%u::pg_catalog.oid::pg_catalog.regclass) AS v "
 					"WHERE v.guard OPERATOR(pg_catalog.=) %s::pg_catalog.name)",
-					rule->guarded->keys > 1 ? "ROW" : "", key_columns(rule, "m"),
+					rule->guarded->keys > 1 ? "ROW" : "", key_columns(rule, false),
 					guard_extension_schema(rule), rule->guarded->oid,
 					quote_literal_cstr(rule->name));
 }
@@ -474,7 +395,8 @@ place_by_batch(const GuardRule *rule)
 	const char *condition = rule->options.value[OPTION_CONDITION];
 	const char *numbered =
 		psprintf("(SELECT m.*, pg_catalog.row_number() OVER (ORDER BY %s, %s) AS \"row number\" FROM %s AS m) AS m",
-				 column_of("m", rule->guarded->name), key_columns(rule, "m"), guarded_table(rule));
+				 column_of("m", rule->guarded->name), key_columns(rule, false),
+				 guarded_table(rule));
 	StringInfoData query;
 	StringInfoData names;
 	StringInfoData unknown;
@@ -496,12 +418,12 @@ place_by_batch(const GuardRule *rule)
 					"UPDATE %s AS t SET %s = %s FROM n AS o LEFT JOIN %s.neardup_clusters(%s::pg_catalog.text, "
 					"%.17g::pg_catalog.float8, nearest => true, within => %s::pg_catalog.name[], unknown => %s::pg_catalog.name[]) AS c ON c.id = o.\"row number\" "
 					"JOIN n AS l ON l.\"row number\" = coalesce(c.keeper, o.\"row number\") WHERE %s AND (%s) IS NOT TRUE",
-					key_columns(rule, "m"), numbered, guarded_table(rule),
+					key_columns(rule, false), numbered, guarded_table(rule),
 					quote_identifier(rule->group), column_of("l", rule->guarded->name),
 					guard_extension_schema(rule), quote_literal_cstr(query.data), rule->threshold,
 					quote_literal_cstr(psprintf("{%s}", names.data)),
-					quote_literal_cstr(psprintf("{%s}", unknown.data)), is_row(rule),
-					in_group(rule, "t", column_of("l", rule->guarded->name)));
+					quote_literal_cstr(psprintf("{%s}", unknown.data)), key_columns(rule, true),
+					has_value(rule, "t", rule->group, column_of("l", rule->guarded->name)));
 }
 
 /* Returns whether the session's search_path reads the expressions of a rule as the guard does. */

@@ -413,7 +413,7 @@ complete(const Guard *guard)
 	if (guard->action->groups)
 	{
 		create_lock_trigger(guard, rule, place);
-		if (!guard_has_member_index(rule))
+		if (!OidIsValid(place->members))
 			create_index(guard, guard_member_index_statement(rule), blocks);
 		if (run_command(psprintf("SELECT FROM %s LIMIT 1", guard->table_name)))
 			guard_fill_groups(find_rule(guard, &place),

@@ -10,6 +10,7 @@
 #include "access/sysattr.h"
 #include "access/table.h"
 #include "catalog/partition.h"
+#include "catalog/pg_am.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
@@ -344,7 +345,7 @@ fitness(const GuardRule *rule, const GuardPlace *place, Relation index)
 	return fits - IndexRelationGetNumberOfKeyAttributes(index);
 }
 
-/* Finds the index that serves the search of a place best, if there is one. */
+/* Finds the index that serves the search of a place best, and that of groups, if there are any. */
 static void
 find_index(const GuardRule *rule, GuardPlace *place, Relation table)
 {
@@ -374,6 +375,11 @@ find_index(const GuardRule *rule, GuardPlace *place, Relation table)
 							  "A signature does not tell which part of a text is in another.",
 							  "Name a column of type shingles, made with to_shingles().");
 		}
+		if (rule->group != NULL && !OidIsValid(place->members) &&
+			index->rd_rel->relam == BTREE_AM_OID && index->rd_index->indisvalid &&
+			index->rd_index->indkey.values[0] == get_attnum(place->oid, rule->group) &&
+			RelationGetIndexPredicate(index) == NIL)
+			place->members = RelationGetRelid(index);
 		index_close(index, AccessShareLock);
 	}
 }

@@ -39,6 +39,7 @@ typedef struct GuardPlace
 	List *searched;    /* OIDs of the tables that are searched for a row of the place */
 	bool looks_again;  /* a trigger after each statement looks again at rows that are unsure */
 	Oid index;         /* InvalidOid: there is none */
+	Oid members;       /* the index of groups, or InvalidOid */
 	bool of_leaders;   /* the index has only rows that lead groups */
 	GuardTerm signature;
 	GuardTerm *within;   /* the terms of the option within */

@@ -2,13 +2,9 @@
  * search.c: the search of a guard for rows similar to a new one.
  *
  * It asks indexes with a dirty snapshot, as check_exclusion_or_unique_constraint() does: that
- * sees the rows of all transactions that are committed or in progress.  Each row that an index
- * names is compared again, since an index has hashes of keys, bounds of sets, and row versions
- * that may have been replaced meanwhile.
- *
- * Such a scan is no instant: an update may put the entry of a new version behind it, and commit
- * before the scan comes to the old one.  So the scan takes a snapshot before it begins, and follows
- * each similar version that it sees and that has died since (src/README, Guards).
+ * sees the rows of all transactions that are committed or in progress.  It compares each row
+ * again, since an index has hashes of keys and replaced versions.  It follows each similar
+ * version that has died since the search began (src/README, Guards).
  */
 #include "guard/group.h"
 #include "guard/statements.h"
@@ -21,6 +17,7 @@
 #include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "storage/lmgr.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/lsyscache.h"
@@ -59,12 +56,9 @@ struct GuardScan
 	bool sets;
 	Datum signature; /* the signature of the new row as the index takes it */
 	FmgrInfo in_ball;
-	Datum ball;
-	Datum before; /* the ball of an earlier scan, whose rows are passed over; or 0 */
-	int keys;
-	ScanKeyData key[INDEX_MAX_KEYS];
-	int orders;
-	ScanKeyData order;
+	int balls;
+	Datum ball[2];
+	StrategyNumber order; /* the operator of the order; 0: there is none */
 	SnapshotData snapshot;
 	Snapshot since; /* a snapshot taken before the scan began; NULL: the scan has one itself */
 	IndexScanDesc scan;
@@ -74,8 +68,9 @@ struct GuardScan
 };
 
 /* Sets a scan key of an operator of an index's family.  Returns false if there is none. */
-static bool
-set_key(ScanKey key, Relation index, int flags, int column, int strategy, Oid right, Datum argument)
+bool
+guard_set_key(ScanKey key, Relation index, int flags, int column, int strategy, Oid right,
+			  Datum argument)
 {
 	Oid operator= get_opfamily_member(index->rd_opfamily[column - 1],
 									  index->rd_opcintype[column - 1], right, strategy);
@@ -87,103 +82,81 @@ set_key(ScanKey key, Relation index, int flags, int column, int strategy, Oid ri
 	return true;
 }
 
-/* Sets the order by distance, if the index has one; a measure of parts has none. */
+/* Sets the key of the balls around the signature of the new row. */
 static void
-set_order(GuardScan *scan)
+set_balls(GuardScan *scan, ScanKey key)
 {
-	const GuardCheck *check = scan->check;
-	Oid type = scan->index->rd_opcintype[scan->column - 1];
+	static const PGFunction of_set[] = {neardup_near_shingles, neardup_holding, neardup_held_in};
+	const GuardRule *rule = scan->check->rule;
+	bool both = rule->measure == MEASURE_CONTAINMENT;
+	Measure measure = both ? MEASURE_CONTAINED : rule->measure;
+	Datum argument;
 
-	if (check->rule->measure == MEASURE_RESEMBLANCE)
-		scan->orders = set_key(&scan->order, scan->index, SK_ORDER_BY, scan->column,
-							   STRATEGY_DISTANCE, type, check->values.signature) ||
-			set_key(&scan->order, scan->index, SK_ORDER_BY, scan->column, STRATEGY_SYMBOLS,
-					extension_type(check->rule->function, type == BITOID ? "minhash" : "simhash"),
-					scan->signature);
+	for (scan->balls = 0; scan->balls <= both; scan->balls++)
+		scan->ball[scan->balls] =
+			DirectFunctionCall2(scan->sets ? of_set[measure + scan->balls] : neardup_near,
+								scan->signature, Float8GetDatum(rule->threshold));
+	argument = !both ? scan->ball[0] :
+					   PointerGetDatum(construct_array(scan->ball, scan->balls, rule->ball, -1,
+													   false, TYPALIGN_INT));
+	(void) guard_set_key(key, scan->index, both ? SK_SEARCHARRAY : 0, scan->column,
+						 STRATEGY_IN_BALL, rule->ball, argument);
+	scan->in_ball = key->sk_func;
 }
 
-/* Returns the ball around the signature of the new row. */
-static Datum
-ball_of(const GuardScan *scan, Measure measure)
-{
-	static const PGFunction of_set[MEASURES] = {neardup_near_shingles, neardup_holding,
-												neardup_held_in, NULL};
-
-	return DirectFunctionCall2(scan->sets ? of_set[measure] : neardup_near, scan->signature,
-							   Float8GetDatum(scan->check->rule->threshold));
-}
-
-/* Opens a place. */
+/* Begins a scan of a table; if asked, by distance, where the index and the measure have an order. */
 static void
-open_place(GuardScan *scan, GuardCheck *check, Oid table)
+begin_scan(GuardScan *scan, GuardCheck *check, Oid table, bool ordered)
 {
-	Signature signature;
+	const GuardRule *rule = check->rule;
+	ScanKeyData key[INDEX_MAX_KEYS];
+	ScanKeyData order;
+	int keys = 1;
+	Oid type;
 
-	*scan = (GuardScan){.check = check};
+	scan->check = check;
 	scan->table = table_open(table, NoLock);
 	scan->place = guard_place(check->rule, scan->table);
-	scan->index = index_open(guard_index(check->rule, scan->place), AccessShareLock);
+	scan->index = index_open(guard_index(rule, scan->place), AccessShareLock);
+	scan->row = table_slot_create(scan->table, NULL);
 	scan->column = index_cache(scan->index)->signature;
 	scan->sets = index_cache(scan->index)->sets;
 	scan->signature = check->values.signature;
+	type = scan->index->rd_opcintype[scan->column - 1];
 	if (!scan->sets)
 	{
-		signature = index_signature(scan->index, scan->signature);
+		Signature signature = index_signature(scan->index, scan->signature);
+
 		scan->signature = PointerGetDatum(signature_value(&signature, 0));
 	}
-	scan->row = table_slot_create(scan->table, NULL);
-}
-
-/* Begins a scan for one measure; if ordered, by distance. */
-static void
-begin_scan(GuardScan *scan, Measure measure, bool ordered)
-{
-	const GuardRule *rule = scan->check->rule;
-	const int *key = scan->place->key;
-
-	scan->before = scan->ball;
-	scan->ball = ball_of(scan, measure);
-	scan->keys = 1;
-	scan->orders = scan->rows = 0;
-	(void) set_key(&scan->key[0], scan->index, 0, scan->column, STRATEGY_IN_BALL, rule->ball,
-				   scan->ball);
-	scan->in_ball = scan->key[0].sk_func;
+	set_balls(scan, &key[0]);
 	for (int i = 0; i < rule->withins; i++)
 	{
-		NullableDatum value = scan->check->values.within[i];
+		int column = scan->place->key[i];
+		NullableDatum value = check->values.within[i];
 
 		/* A row whose value is unknown is compared with all, and all are with one whose value is. */
-		if (key[i] > 0 && !value.isnull)
-			scan->keys +=
-				set_key(&scan->key[scan->keys], scan->index,
-						rule->within[i].unknown ? SK_SEARCHNULL : 0, key[i], STRATEGY_EQUAL,
-						scan->index->rd_opcintype[key[i] - 1], value.value);
+		if (column > 0 && !value.isnull)
+			keys +=
+				guard_set_key(&key[keys], scan->index, rule->within[i].unknown ? SK_SEARCHNULL : 0,
+							  column, STRATEGY_EQUAL, scan->index->rd_opcintype[column - 1],
+							  value.value);
 	}
-	if (ordered)
-		set_order(scan);
+	if (ordered && rule->measure == MEASURE_RESEMBLANCE &&
+		(guard_set_key(&order, scan->index, SK_ORDER_BY, scan->column, STRATEGY_DISTANCE, type,
+					   check->values.signature) ||
+		 guard_set_key(&order, scan->index, SK_ORDER_BY, scan->column, STRATEGY_SYMBOLS,
+					   extension_type(rule->function, type == BITOID ? "minhash" : "simhash"),
+					   scan->signature)))
+		scan->order = order.sk_strategy;
 	InitDirtySnapshot(scan->snapshot);
-	scan->scan =
-		compat_index_beginscan(scan->table, scan->index,
-							   scan->since == NULL ? scan->check->snapshot : &scan->snapshot,
-							   scan->keys, scan->orders);
-	index_rescan(scan->scan, scan->key, scan->keys, scan->orders > 0 ? &scan->order : NULL,
-				 scan->orders);
+	scan->scan = compat_index_beginscan(scan->table, scan->index,
+										scan->since == NULL ? check->snapshot : &scan->snapshot,
+										keys, scan->order > 0);
+	index_rescan(scan->scan, key, keys, scan->order > 0 ? &order : NULL, scan->order > 0);
 }
 
 /* ---- Comparing rows --------------------------------------------------------------------- */
-
-/* Returns whether the row is the new one or, before that is stored, the version it replaces. */
-static bool
-is_own_row(const GuardScan *scan)
-{
-	const GuardCheck *check = scan->check;
-	TupleTableSlot *own = check->stored                ? check->row :
-		TRIGGER_FIRED_BY_UPDATE(check->data->tg_event) ? check->data->tg_trigslot :
-														 NULL;
-
-	return own != NULL && ItemPointerEquals(&scan->row->tts_tid, &own->tts_tid) &&
-		scan->place->oid == check->place->oid;
-}
 
 /* Returns whether two times lie at most an interval apart. */
 static bool
@@ -197,19 +170,23 @@ are_within_span(Interval *span, Oid type, Datum a, Datum b)
 		DatumGetInt64(DirectFunctionCall2(plus, Int64GetDatum(Min(x, y)), IntervalPGetDatum(span)));
 }
 
-/* Returns whether the row is equal, or close enough, to the new one in the columns of within. */
-static bool
-is_within(const GuardScan *scan)
+/*
+ * Returns whether a row of a place is equal, or close enough, to the row of the check in the columns of
+ * within; if asked, only in those that keep rows apart.
+ */
+bool
+guard_is_within(GuardCheck *check, const GuardPlace *place, TupleTableSlot *row, bool scope)
 {
-	GuardCheck *check = scan->check;
-
 	for (int i = 0; i < check->rule->withins; i++)
 	{
-		const GuardTerm *term = &scan->place->within[i];
 		const GuardWithin *within = &check->rule->within[i];
+		const GuardTerm *term = &place->within[i];
 		NullableDatum own = check->values.within[i];
-		NullableDatum value = guard_get(scan->check, scan->row, term);
+		NullableDatum value;
 
+		if (scope && !within->scope)
+			continue;
+		value = guard_get(check, row, term);
 		if (value.isnull || own.isnull ?
 				!within->unknown :
 				!(within->span != NULL ?
@@ -218,18 +195,6 @@ is_within(const GuardScan *scan)
 			return false;
 	}
 	return true;
-}
-
-/* Returns whether the row leads a group that the new one may join. */
-static bool
-search_may_join(const GuardScan *scan)
-{
-	const GuardTerm *group = &scan->place->group;
-	GuardCheck *check = scan->check;
-
-	return guard_leads(check, scan->place, scan->row) &&
-		!guard_is_to_be_placed(check->rule, scan->row) &&
-		!guard_judges(group, &check->judged, guard_get(check, scan->row, group).value, false);
 }
 
 /* Returns the measure of a signature and the new one. */
@@ -257,20 +222,29 @@ static bool
 search_is_similar(GuardScan *scan, GuardHit *hit)
 {
 	GuardCheck *check = scan->check;
+	const GuardPlace *place = scan->place;
 	bool groups = check->rule->group != NULL;
+	/* The row itself or, before it is stored, the version that it replaces. */
+	TupleTableSlot *own = check->stored                ? check->row :
+		TRIGGER_FIRED_BY_UPDATE(check->data->tg_event) ? check->data->tg_trigslot :
+														 NULL;
 	NullableDatum signature;
+	bool in_ball = false;
 
-	if (is_own_row(scan) || (groups && !search_may_join(scan)) || !is_within(scan))
+	if (own != NULL && ItemPointerEquals(&scan->row->tts_tid, &own->tts_tid) &&
+		place->oid == check->place->oid)
 		return false;
-	signature = guard_get(check, scan->row, &scan->place->signature);
-	if (signature.isnull ||
-		!DatumGetBool(FunctionCall2(&scan->in_ball, signature.value, scan->ball)) ||
-		(scan->before != (Datum) 0 &&
-		 DatumGetBool(FunctionCall2(&scan->in_ball, signature.value, scan->before))) ||
-		(scan->place->condition.expression != NULL &&
-		 !guard_is_true(check, scan->row, &scan->place->condition)))
+	if ((groups && !guard_may_join(check, place, scan->row)) ||
+		!guard_is_within(check, place, scan->row, false))
 		return false;
-	*hit = (GuardHit){.row = scan->row, .place = scan->place, .scan = scan};
+	signature = guard_get(check, scan->row, &place->signature);
+	for (int i = 0; i < scan->balls && !signature.isnull; i++)
+		in_ball |= DatumGetBool(FunctionCall2(&scan->in_ball, signature.value, scan->ball[i]));
+	if (!in_ball ||
+		(place->condition.expression != NULL &&
+		 !guard_is_true(check, scan->row, &place->condition)))
+		return false;
+	*hit = (GuardHit){.row = scan->row, .place = place, .scan = scan};
 	if (!groups && OidIsValid(check->rule->verdicts) && guard_is_judged(check, hit))
 		return false;
 	hit->similarity = measure_signature(scan, signature.value);
@@ -386,8 +360,6 @@ next_similar(GuardScan *scan, GuardHit *hit)
 static bool
 visit_once(GuardCheck *check, bool ordered, GuardVisitor visit, void *state)
 {
-	static const Measure both[] = {MEASURE_CONTAINED, MEASURE_CONTAINS};
-	bool is_double = check->rule->measure == MEASURE_CONTAINMENT;
 	Snapshot since = RegisterSnapshot(check->snapshot == NULL ? GetLatestSnapshot() : NULL);
 	GuardStep step = STEP_ON;
 	bool lost = false;
@@ -395,26 +367,20 @@ visit_once(GuardCheck *check, bool ordered, GuardVisitor visit, void *state)
 
 	foreach (cell, check->place->searched)
 	{
-		GuardScan scan;
+		GuardScan scan = {.since = since};
 		GuardHit hit;
 
-		open_place(&scan, check, lfirst_oid(cell));
-		scan.since = since;
-		for (int i = 0; i <= is_double && step != STEP_OUT; i++)
+		begin_scan(&scan, check, lfirst_oid(cell), ordered);
+		for (step = STEP_ON; step == STEP_ON && next_similar(&scan, &hit);)
 		{
-			begin_scan(&scan, is_double ? both[i] : check->rule->measure, ordered);
-			for (step = STEP_ON; step == STEP_ON && next_similar(&scan, &hit);)
-			{
-				scan.rows++;
-				step = visit(check, &hit, state);
-			}
-			ExecClearTuple(scan.row);
-			index_endscan(scan.scan);
+			scan.rows++;
+			step = visit(check, &hit, state);
 		}
+		ExecDropSingleTupleTableSlot(scan.row);
+		index_endscan(scan.scan);
 		if (since != NULL)
 			compat_test_snapshot_age(since, scan.table);
 		lost |= scan.lost;
-		ExecDropSingleTupleTableSlot(scan.row);
 		index_close(scan.index, NoLock);
 		table_close(scan.table, NoLock);
 		if (step == STEP_OUT)
@@ -453,49 +419,30 @@ typedef struct FoundRow
 	ItemPointerData tid;
 } FoundRow;
 
-/*
- * Returns whether the transaction that made a similar row looks after this check, and then sees the
- * new row: that of a deferred guard does, and any that began to write after the first look.
- */
-static bool
-looks_later(const GuardCheck *check, const GuardHit *hit)
-{
-	if (hit->place->table != check->rule->guarded)
-		return false;
-	return check->unfinished == UNFINISHED_IGNORE ||
-		(TransactionIdIsValid(check->later) &&
-		 !TransactionIdPrecedes(hit->transaction, check->later));
-}
-
 /* A GuardVisitor: looks for a row that is there to stay. */
 static GuardStep
 look(GuardCheck *check, const GuardHit *hit, void *state)
 {
 	const SnapshotData *snapshot = &hit->scan->snapshot;
 	bool made = TransactionIdIsValid(snapshot->xmin);
+	/*
+	 * The transaction that made the row looks after this check, and then sees the new row: that of
+	 * a deferred guard does, and any that began to write after the first look.
+	 */
+	bool later = made && hit->place->table == check->rule->guarded &&
+		(check->unfinished == UNFINISHED_IGNORE ||
+		 (TransactionIdIsValid(check->later) &&
+		  !TransactionIdPrecedes(hit->transaction, check->later)));
 	FoundRow *found = state;
 
 	found->stays = !TransactionIdIsValid(hit->transaction);
 	/* A transaction that deletes a row is waited for in any case.  All wait for the oldest first. */
-	if (!found->stays && !(made && looks_later(check, hit)) &&
+	if (!found->stays && !later &&
 		(!TransactionIdIsValid(found->transaction) ||
 		 TransactionIdPrecedes(hit->transaction, found->transaction)))
 		*found = (FoundRow){false, hit->transaction, made ? snapshot->speculativeToken : 0,
 							hit->place->oid, hit->row->tts_tid};
 	return found->stays ? STEP_OUT : STEP_ON;
-}
-
-/* Waits until a transaction has decided. */
-static void
-wait_for(FoundRow *found)
-{
-	Relation table = table_open(found->table, NoLock);
-
-	if (found->token != 0)
-		SpeculativeInsertionWait(found->transaction, found->token);
-	else
-		XactLockTableWait(found->transaction, table, &found->tid, XLTW_RecheckExclusionConstr);
-	table_close(table, NoLock);
 }
 
 /*
@@ -509,6 +456,7 @@ guard_search(GuardCheck *check)
 	for (;;)
 	{
 		FoundRow found = {false};
+		Relation table;
 
 		guard_visit(check, false, look, &found);
 		if (found.stays)
@@ -519,7 +467,12 @@ guard_search(GuardCheck *check)
 			check->later = ReadNextTransactionId();
 		if (check->unfinished == UNFINISHED_TELL)
 			return ANSWER_UNSURE;
-		wait_for(&found);
+		table = table_open(found.table, NoLock);
+		if (found.token != 0)
+			SpeculativeInsertionWait(found.transaction, found.token);
+		else
+			XactLockTableWait(found.transaction, table, &found.tid, XLTW_RecheckExclusionConstr);
+		table_close(table, NoLock);
 	}
 }
 
@@ -540,74 +493,47 @@ guard_command_of(TupleTableSlot *row)
 	return command;
 }
 
-/* Returns whether a leader's key is less than that of another one. */
+/*
+ * Returns whether a hit is to be named rather than another one, which may be none: of leaders that are
+ * similar alike, that of the lesser key.
+ */
 static bool
-has_less_key(const GuardHit *hit, const GuardHit *other)
+is_better(GuardCheck *check, const GuardHit *hit, const GuardHit *other)
 {
 	const GuardTerm *key = &hit->place->group_key;
-	TypeCacheEntry *type = lookup_type_cache(key->type, TYPECACHE_CMP_PROC_FINFO);
-	GuardCheck *check = hit->scan->check;
+	TypeCacheEntry *type;
 
-	return OidIsValid(type->cmp_proc_finfo.fn_oid) &&
-		DatumGetInt32(FunctionCall2Coll(&type->cmp_proc_finfo, key->collation,
-										guard_get(check, hit->row, key).value,
-										guard_get(check, other->row, &other->place->group_key)
-											.value)) < 0;
-}
-
-/* Returns whether a hit is to be named rather than another one, which may be none. */
-static bool
-is_better(const GuardHit *hit, const GuardHit *other)
-{
-	if (other->row == NULL)
-		return true;
-	if (hit->place->group.expression != NULL)
-		return hit->similarity > other->similarity ||
-			(hit->similarity == other->similarity && has_less_key(hit, other));
-	return hit->same_statement != other->same_statement ? other->same_statement :
-														  hit->similarity > other->similarity;
+	if (other->row == NULL || check->rule->group == NULL)
+		return other->row == NULL ||
+			(hit->same_statement != other->same_statement ? other->same_statement :
+															hit->similarity > other->similarity);
+	type = lookup_type_cache(key->type, TYPECACHE_CMP_PROC_FINFO);
+	if (hit->similarity != other->similarity || !OidIsValid(type->cmp_proc_finfo.fn_oid))
+		return hit->similarity > other->similarity;
+	return DatumGetInt32(FunctionCall2Coll(&type->cmp_proc_finfo, key->collation,
+										   guard_get(check, hit->row, key).value,
+										   guard_get(check, other->row, &other->place->group_key)
+											   .value)) < 0;
 }
 
 /*
- * Returns STEP_OVER if no row that follows a hit can be better than the best one.  The distance of a
- * row in the order of the scan is a bound for sets; signatures of some types are ordered by the
- * symbols that differ.
+ * A GuardVisitor: keeps the best row; a row of a transaction in progress was not the reason.  Ends the
+ * scan where no row that follows can be better.
  */
-static GuardStep
-next_step(const GuardHit *hit, const GuardHit *best)
-{
-	const GuardScan *scan = hit->scan;
-	const GuardAction *action = scan->check->rule->action;
-	double distance = scan->orders == 0 ? 0 :
-		scan->order.sk_strategy == STRATEGY_DISTANCE ?
-										  DatumGetFloat8(scan->scan->xs_orderbyvals[0]) :
-										  1 - hit->similarity;
-	bool settled;
-
-	if (scan->orders == 0)
-		settled = !action->groups && scan->rows >= UNORDERED_ROWS;
-	else if (action->groups)
-		settled = distance > 1 - best->similarity;
-	else if (best->row == NULL || best->same_statement)
-		settled = scan->rows >= SAME_STATEMENT_ROWS && (!action->promises || action->looks_before);
-	else
-		settled = distance >= 1 - best->similarity ||
-			(!hit->same_statement && !scan->scan->xs_recheckorderby);
-	return settled ? STEP_OVER : STEP_ON;
-}
-
-/* A GuardVisitor: keeps the best row; a row of a transaction in progress was not the reason. */
 static GuardStep
 keep_best(GuardCheck *check, const GuardHit *found, void *state)
 {
+	const GuardScan *scan = found->scan;
+	const GuardAction *action = check->rule->action;
 	GuardHit *best = state;
 	GuardHit hit = *found;
+	double distance = 1 - hit.similarity;
+	bool settled;
 
 	hit.same_statement = guard_command_of(hit.row) ==
 		(check->stored ? guard_command_of(check->row) : GetCurrentCommandId(false));
 	/* A transaction in progress has changed no leader: that takes the lock of groups. */
-	if ((!TransactionIdIsValid(hit.transaction) || check->rule->group != NULL) &&
-		is_better(&hit, best))
+	if ((!TransactionIdIsValid(hit.transaction) || action->groups) && is_better(check, &hit, best))
 	{
 		if (best->row != NULL)
 			ExecDropSingleTupleTableSlot(best->row);
@@ -615,7 +541,19 @@ keep_best(GuardCheck *check, const GuardHit *found, void *state)
 		best->row = MakeSingleTupleTableSlot(hit.row->tts_tupleDescriptor, &TTSOpsHeapTuple);
 		ExecCopySlot(best->row, hit.row);
 	}
-	return next_step(&hit, best);
+	/* Of sets, the distance in the order of the scan is a bound. */
+	if (scan->order == STRATEGY_DISTANCE)
+		distance = DatumGetFloat8(scan->scan->xs_orderbyvals[0]);
+	if (scan->order == 0)
+		settled = !action->groups && scan->rows >= UNORDERED_ROWS;
+	else if (action->groups)
+		settled = distance > 1 - best->similarity;
+	else if (best->row == NULL || best->same_statement)
+		settled = scan->rows >= SAME_STATEMENT_ROWS && (!action->promises || action->looks_before);
+	else
+		settled = distance >= 1 - best->similarity ||
+			(!hit.same_statement && !scan->scan->xs_recheckorderby);
+	return settled ? STEP_OVER : STEP_ON;
 }
 
 /*

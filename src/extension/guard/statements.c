@@ -272,15 +272,16 @@ guard_check_search(const GuardRule *rule)
 /* ---- Verdicts ------------------------------------------------------------------------------ */
 
 /*
- * Returns the condition that a value of a type, as verdicts have it, is a key of a table, by the
- * equality of the key's type and collation.  A type that the same operator family compares with it, as
+ * Returns the condition that a column of a verdict v names the row of a key of a table, by the equality
+ * of the key's type and collation.  A type that the same operator family compares with it, as
  * bigint with integer, is compared so; any other is read from its text, and what is no value of the
  * key's type names no row.
  */
-const char *
-guard_names_key(const GuardRule *rule, const char *value, Oid type, const GuardTable *table,
-				const char *key)
+static const char *
+names_key(const GuardRule *rule, const char *column, const GuardTable *table, const char *key)
 {
+	const char *value = psprintf("v.%s", column);
+	Oid type = getBaseType(get_atttype(rule->verdicts, get_attnum(rule->verdicts, column)));
 	Oid key_type;
 	int32 modifier;
 	Oid collation;
@@ -289,7 +290,6 @@ guard_names_key(const GuardRule *rule, const char *value, Oid type, const GuardT
 	get_atttypetypmodcoll(table->oid, get_attnum(table->oid, table->name), &key_type, &modifier,
 						  &collation);
 	key_type = getBaseType(key_type);
-	type = getBaseType(type);
 	across = get_opfamily_member(lookup_type_cache(key_type, TYPECACHE_BTREE_OPFAMILY)->btree_opf,
 								 type, key_type, BTEqualStrategyNumber);
 	if (!IsBinaryCoercible(type, key_type) && OidIsValid(across))
@@ -304,46 +304,25 @@ guard_names_key(const GuardRule *rule, const char *value, Oid type, const GuardT
 	return guard_comparison(value, key_type, false, key);
 }
 
-/* Returns the type of a column of the table of verdicts, which has a, b and same. */
-static Oid
-verdict_type(const GuardRule *rule, const char *column)
+/* Returns the condition that a verdict v is on the new row $1 and the row of a key of a table. */
+const char *
+guard_verdict(const GuardRule *rule, const GuardTable *table, const char *key)
 {
-	Oid table = rule->verdicts;
 	const char *type = format_type_be(guard_key_type(rule->guarded));
+	Oid verdicts = rule->verdicts;
 
-	if (get_attnum(table, "a") <= 0 || get_attnum(table, "b") <= 0 ||
-		get_attnum(table, "same") <= 0)
+	if (get_attnum(verdicts, "a") <= 0 || get_attnum(verdicts, "b") <= 0 ||
+		get_attnum(verdicts, "same") <= 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("table \"%s\" of argument \"verdicts\" has no columns a, b and same",
-						get_rel_name(table)),
+						get_rel_name(verdicts)),
 				 errdetail("Guard \"%s\" reads there which rows are the same.", rule->name),
 				 errhint("Use CREATE TABLE verdicts (a %s, b %s, same boolean, PRIMARY KEY (a, b)).",
 						 type, type)));
-	return get_atttype(table, get_attnum(table, column));
-}
-
-/* Returns the type of the column k of guard_verdicts(). */
-Oid
-guard_judged_type(const GuardRule *rule)
-{
-	Oid type = verdict_type(rule, "a");
-
-	return type == verdict_type(rule, "b") ? type : TEXTOID;
-}
-
-/* Returns the query of the keys that are judged with the key $1, as columns k and same. */
-const char *
-guard_verdicts(const GuardRule *rule)
-{
-	const GuardTable *guarded = rule->guarded;
-	const char *cast = type_name(guard_judged_type(rule));
-	const char *table = guard_qualified(rule->verdicts);
-
-	return psprintf("(SELECT v.b::%s AS k, v.same FROM %s AS v WHERE %s UNION ALL SELECT v.a::%s, v.same FROM %s AS v WHERE %s)",
-					cast, table,
-					guard_names_key(rule, "v.a", verdict_type(rule, "a"), guarded, "$1"), cast,
-					table, guard_names_key(rule, "v.b", verdict_type(rule, "b"), guarded, "$1"));
+	return psprintf("(%s AND %s OR %s AND %s)", names_key(rule, "a", rule->guarded, "$1"),
+					names_key(rule, "b", table, key), names_key(rule, "b", rule->guarded, "$1"),
+					names_key(rule, "a", table, key));
 }
 
 /* Prepares the search for a verdict that a new row $1 and a row $2 of a table are different. */
@@ -356,9 +335,8 @@ prepare_judged(const GuardRule *rule, GuardTable *table)
 	guard_add_value(&list, guard_key_type(table), (NullableDatum){0});
 	table->judged =
 		guard_prepare(rule,
-					  psprintf("SELECT FROM %s AS j WHERE NOT j.same AND %s LIMIT 1",
-							   guard_verdicts(rule),
-							   guard_names_key(rule, "j.k", guard_judged_type(rule), table, "$2")),
+					  psprintf("SELECT FROM %s AS v WHERE NOT v.same AND %s LIMIT 1",
+							   guard_qualified(rule->verdicts), guard_verdict(rule, table, "$2")),
 					  &list);
 }
 

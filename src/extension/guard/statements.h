@@ -31,10 +31,7 @@ extern void guard_check_right(const GuardRule *rule, Oid table, AttrNumber colum
 							  GuardOption option);
 extern void guard_check_search(const GuardRule *rule);
 
-extern const char *guard_names_key(const GuardRule *rule, const char *value, Oid type,
-								   const GuardTable *table, const char *key);
-extern Oid guard_judged_type(const GuardRule *rule);
-extern const char *guard_verdicts(const GuardRule *rule);
+extern const char *guard_verdict(const GuardRule *rule, const GuardTable *table, const char *key);
 extern bool guard_is_judged(GuardCheck *check, const GuardHit *hit);
 extern void guard_check_statements(GuardRule *rule);
 extern void guard_record(const GuardCheck *check, const GuardHit *hit);
