@@ -100,10 +100,7 @@ are_sources_kept(const GuardCheck *check, const Expr *expression)
 	return true;
 }
 
-/*
- * Returns the value of a term for a row.  Generated columns are made only after all BEFORE triggers,
- * so the new row's are made here, unless an update leaves what they are made of.
- */
+/* Returns the value of a term for a row.  Generated columns of a row to be stored are made here. */
 NullableDatum
 guard_get(GuardCheck *check, TupleTableSlot *row, const GuardTerm *term)
 {
@@ -152,11 +149,7 @@ guard_is_kept(GuardCheck *check, TupleTableSlot *old, TupleTableSlot *new, const
 
 /* ---- What a row is compared by --------------------------------------------------------- */
 
-/*
- * Reads what a row of the new row's table is compared by.  Returns whether others are compared with
- * it: it has a signature, no NULL in the terms of the option within that is not unknown, and satisfies
- * the condition.
- */
+/* Reads what a row is compared by; returns whether others are compared with it. */
 static bool
 read_values(GuardCheck *check, TupleTableSlot *row, GuardValues *values)
 {
@@ -185,20 +178,14 @@ guard_read_values(GuardCheck *check)
 	return read_values(check, check->row, &check->values);
 }
 
-/*
- * Reads what the new row is compared by.  Returns whether it is compared itself: it is not let in
- * whatever it is similar to.
- */
+/* Reads what the new row is compared by; returns whether it is not let in whatever it resembles. */
 bool
 guard_begin_search(GuardCheck *check)
 {
 	return guard_read_values(check) && !guard_is_true(check, check->row, &check->place->unless);
 }
 
-/*
- * Returns whether others are compared with both versions of a row by the same values, or with
- * neither; `found` tells whether they are with the new one.
- */
+/* Returns whether two versions of a row are compared alike; `found`: the new one is at all. */
 bool
 guard_compares_alike(GuardCheck *check, bool found, TupleTableSlot *old)
 {

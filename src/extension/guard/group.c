@@ -65,11 +65,14 @@ static struct
 	int to_come;      /* the number of transactions to come that take whole tables */
 } last_transaction;
 
-/* Takes a lock until the transaction ends. */
-static void
-lock_groups(const GuardRule *rule, uint16 number, LOCKMODE mode)
+/* Takes a lock until the transaction ends; returns whether it is taken. */
+static bool
+lock_groups(const GuardRule *rule, uint16 number, LOCKMODE mode, bool waits)
 {
-	LockDatabaseObject(RelationRelationId, rule->guarded->oid, number, mode);
+	LOCKTAG tag;
+
+	SET_LOCKTAG_OBJECT(tag, MyDatabaseId, RelationRelationId, rule->guarded->oid, number);
+	return LockAcquire(&tag, mode, false, !waits) != LOCKACQUIRE_NOT_AVAIL;
 }
 
 /* Locks a table before a statement: against all placements, or those that take the whole table. */
@@ -86,52 +89,22 @@ guard_lock_table(const GuardRule *rule)
 		last_transaction.to_come -= last_transaction.takes_table;
 		last_transaction.scope = 0;
 	}
-	lock_groups(rule, 0,
-				rule->withins == 0 || last_transaction.takes_table ? ExclusiveLock :
-																	 RowExclusiveLock);
+	(void) lock_groups(rule, 0,
+					   rule->withins == 0 || last_transaction.takes_table ? ExclusiveLock :
+																			RowExclusiveLock,
+					   true);
 }
 
-/* Takes the whole table after all, if that is possible without waiting; returns whether it is. */
-static bool
-takes_table_now(const GuardRule *rule)
-{
-	LOCKTAG tag;
-
-	SET_LOCKTAG_OBJECT(tag, MyDatabaseId, RelationRelationId, rule->guarded->oid, 0);
-	return LockAcquire(&tag, ExclusiveLock, false, true) != LOCKACQUIRE_NOT_AVAIL;
-}
-
-/* Locks a scope, by its number, against other placements. */
+/* Locks the scope of the row of a check, by the values of the option within, which may be unknown. */
 static void
-lock_scope(const GuardRule *rule, uint16 scope)
-{
-	int to_come;
-
-	guard_lock_table(rule);
-	if (rule->withins == 0)
-		return;
-	if (last_transaction.scope != 0 && last_transaction.scope != scope)
-	{
-		last_transaction.to_come = TABLE_TRANSACTIONS;
-		last_transaction.takes_table |= takes_table_now(rule);
-	}
-	last_transaction.scope = scope;
-	if (last_transaction.takes_table)
-		return;
-	to_come = last_transaction.to_come;
-	last_transaction.to_come = TABLE_TRANSACTIONS; /* it stays so if an error is raised */
-	lock_groups(rule, scope, ExclusiveLock);
-	last_transaction.to_come = to_come;
-}
-
-/* Locks the scope of a row, by the values of the option within.  Equal values have one lock. */
-static void
-lock_scope_of_row(const GuardCheck *check)
+lock_scope(const GuardCheck *check, bool known)
 {
 	const GuardRule *rule = check->rule;
 	uint32 hash = 0;
+	uint16 scope;
+	int to_come;
 
-	for (int i = 0; i < rule->withins; i++)
+	for (int i = 0; known && i < rule->withins; i++)
 	{
 		const GuardTerm *term = &check->place->within[i];
 		TypeCacheEntry *type = lookup_type_cache(term->type, TYPECACHE_HASH_PROC_FINFO);
@@ -142,7 +115,23 @@ lock_scope_of_row(const GuardCheck *check)
 																 term->collation,
 																 check->values.within[i].value)));
 	}
-	lock_scope(rule, 1 + hash % SCOPES);
+	scope = 1 + hash % SCOPES;
+	guard_lock_table(rule);
+	if (rule->withins == 0)
+		return;
+	if (last_transaction.scope != 0 && last_transaction.scope != scope)
+	{
+		/* It takes the whole table after all, if that is possible without waiting. */
+		last_transaction.to_come = TABLE_TRANSACTIONS;
+		last_transaction.takes_table |= lock_groups(rule, 0, ExclusiveLock, false);
+	}
+	last_transaction.scope = scope;
+	if (last_transaction.takes_table)
+		return;
+	to_come = last_transaction.to_come;
+	last_transaction.to_come = TABLE_TRANSACTIONS; /* it stays so if an error is raised */
+	(void) lock_groups(rule, scope, ExclusiveLock, true);
+	last_transaction.to_come = to_come;
 }
 
 /* ---- Rows --------------------------------------------------------------------------------- */
@@ -164,10 +153,7 @@ placement_of(const GuardRule *rule)
 	return placement != NULL && placement->guarded == rule->guarded->oid ? placement : NULL;
 }
 
-/*
- * Returns whether a row of a place leads a group that the row of the check may join.  One that was made
- * before all rows were to be placed again does not lead yet.
- */
+/* Returns whether a row leads a group that the row of the check may join. */
 bool
 guard_may_join(GuardCheck *check, const GuardPlace *place, TupleTableSlot *row)
 {
@@ -185,10 +171,7 @@ guard_may_join(GuardCheck *check, const GuardPlace *place, TupleTableSlot *row)
 					  false);
 }
 
-/*
- * Returns whether both versions of a row lead others alike: they have one key, and others are
- * compared with both by the same values; `found` tells whether they are with the new one.
- */
+/* Returns whether both versions of a row have one key, and are compared alike. */
 static bool
 is_same_leader(GuardCheck *check, bool found, TupleTableSlot *old)
 {
@@ -291,7 +274,7 @@ guard_place_row(GuardCheck *check)
 		return row;
 	}
 	if (found)
-		lock_scope_of_row(check);
+		lock_scope(check, true);
 	if (compared)
 		group = find_group(check, key);
 	return heap_modify_tuple_by_cols(row, RelationGetDescr(data->tg_relation), 1, &number, &group,
@@ -330,24 +313,9 @@ follow_old(GuardCheck *check, TupleTableSlot *old, TupleTableSlot *new)
 		is_same_leader(check, guard_read_values(check), old))
 		return;
 	check->row = old;
-	if (guard_read_values(check))
-		lock_scope_of_row(check);
-	else
-		lock_scope(check->rule, 1);
+	lock_scope(check, guard_read_values(check));
 	/* Rows of the same statement, too: they may have joined the old row. */
 	guard_hand_on(check, key_of(check, old), InvalidCommandId);
-}
-
-/* Returns whether both versions of a row are in one group of one scope. */
-static bool
-is_same_group(GuardCheck *check, TupleTableSlot *old, TupleTableSlot *new)
-{
-	bool same = guard_is_kept(check, old, new, &check->place->group);
-
-	for (int i = 0; i < check->rule->withins; i++)
-		same &= !check->rule->within[i].scope ||
-			guard_is_kept(check, old, new, &check->place->within[i]);
-	return same;
 }
 
 /* Places rows again after a row was stored or deleted. */
@@ -358,17 +326,19 @@ guard_follow_row(GuardCheck *check)
 	const GuardPlace *place = check->place;
 	TupleTableSlot *old = TRIGGER_FIRED_BY_INSERT(event) ? NULL : check->data->tg_trigslot;
 	TupleTableSlot *new = TRIGGER_FIRED_BY_DELETE(event) ? NULL : check->row;
+	bool same;
 
 	if (placement_of(check->rule) != NULL && placement->how == PLACING_GIVEN)
 		return;
 	if (old != NULL && guard_leads(check, place, old))
 		follow_old(check, old, new);
 	check->row = new;
-	/*
-	 * Rows may have lost the leader of this number to a TRUNCATE.  Those of the same statement have not,
-	 * since they have joined the new row.
-	 */
-	if (new != NULL && guard_leads(check, place, new) &&
-		(old == NULL || !is_same_group(check, old, new)))
+	if (new == NULL || !guard_leads(check, place, new))
+		return;
+	same = old != NULL && guard_is_kept(check, old, new, &place->group);
+	for (int i = 0; same && i < check->rule->withins; i++)
+		same = !check->rule->within[i].scope || guard_is_kept(check, old, new, &place->within[i]);
+	/* Rows may have lost the leader of this number to a TRUNCATE, but not those of this statement. */
+	if (!same)
 		guard_hand_on(check, key_of(check, new), guard_command_of(new));
 }

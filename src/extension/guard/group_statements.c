@@ -110,10 +110,7 @@ key_columns(const GuardRule *rule, bool condition)
 	return text.data;
 }
 
-/*
- * Returns an UPDATE that places the rows m again that satisfy a condition, in the order of their
- * keys.  It joins by the primary key, so that it also finds the newest version of a row.
- */
+/* Returns an UPDATE that places rows m again, in the order of keys, in their newest versions. */
 static const char *
 place_again(const GuardRule *rule, const char *condition)
 {
@@ -124,10 +121,7 @@ place_again(const GuardRule *rule, const char *condition)
 					key_columns(rule, true));
 }
 
-/*
- * Returns the parameters of a statement about rows that are compared with the row of the check.
- * If any is NULL, there are no such rows.
- */
+/* Returns the parameters of a statement.  If any is NULL, the scope of the row has no other. */
 static GuardParameters
 parameters(const GuardCheck *check, Datum key, Datum group, bool choice)
 {
@@ -150,10 +144,7 @@ parameters(const GuardCheck *check, Datum key, Datum group, bool choice)
 
 /* ---- The members of a group ------------------------------------------------------------------- */
 
-/*
- * Returns the statement that creates the index of groups.  If the key has several columns, rows
- * that are not compared with each other may have groups of one number.
- */
+/* Returns the statement that creates the index of groups, whose numbers scopes may share. */
 const char *
 guard_member_index_statement(const GuardRule *rule)
 {
@@ -201,7 +192,7 @@ scan_group(const GuardCheck *check, const GuardPlace *place, Relation table, Rel
  * in one snapshot, new if the check has none: a member may be updated in another column meanwhile.
  */
 static bool
-has_rows(GuardCheck *check, Datum group, bool leads, CommandId since)
+group_has_rows(GuardCheck *check, Datum group, bool leads, CommandId since)
 {
 	bool found = false;
 	ListCell *cell;
@@ -245,13 +236,10 @@ has_rows(GuardCheck *check, Datum group, bool leads, CommandId since)
 bool
 guard_has_leader(GuardCheck *check, Datum group)
 {
-	return has_rows(check, group, true, InvalidCommandId);
+	return group_has_rows(check, group, true, InvalidCommandId);
 }
 
-/*
- * Places the members of a group again, whose leader has gone or changed, if there are any that no
- * command from `since` on has placed.  It is a group of rows compared with the row of the check.
- */
+/* Places the members of a group again that has lost its leader, made by commands before `since`. */
 void
 guard_hand_on(GuardCheck *check, Datum key, CommandId since)
 {
@@ -263,7 +251,7 @@ guard_hand_on(GuardCheck *check, Datum key, CommandId since)
 	for (int i = 0; i < rule->withins; i++)
 		check->values.within[i] = guard_get(check, check->row, &check->place->within[i]);
 	list = parameters(check, key, key, false);
-	if (list.any_null || !has_rows(check, key, false, since))
+	if (list.any_null || !group_has_rows(check, key, false, since))
 		return;
 	guard_check_right(rule, table, get_attnum(table, rule->group), ACL_UPDATE, OPTION_GROUP_COLUMN);
 	since = GetCurrentCommandId(true);
@@ -279,7 +267,7 @@ guard_hand_on(GuardCheck *check, Datum key, CommandId since)
 						  &list);
 	guard_place_again(rule, rule->hand_on, &list, PLACING_MEMBERS, key);
 	SPI_finish();
-	if (!has_rows(check, key, false, since))
+	if (!group_has_rows(check, key, false, since))
 		return;
 	if (IsolationUsesXactSnapshot())
 		ereport(ERROR,
@@ -323,10 +311,7 @@ bound(const GuardCheck *check)
 					in_scope(check, "m"));
 }
 
-/*
- * Finds the groups to which verdicts bind the row of a key, in their order, while the members of the
- * group `gone`, or else the row's own key, or all rows are placed again.
- */
+/* Finds the groups to which verdicts bind the row of a key, while rows are placed (bound()). */
 GuardJudged
 guard_find_judged(GuardCheck *check, Datum key, Datum gone, bool all)
 {
@@ -384,11 +369,7 @@ is_listed(const GuardRule *rule)
 					quote_literal_cstr(rule->name));
 }
 
-/*
- * Returns an UPDATE that gives all rows the groups that they would get one after another, in the
- * order of their keys: the stars of the batch.  Rows are numbered, since keys may be equal in
- * different scopes.
- */
+/* Returns an UPDATE that gives all rows the groups of the batch, in the order of their keys. */
 static const char *
 place_by_batch(const GuardRule *rule)
 {

@@ -24,10 +24,6 @@
 /* A table of more blocks, 256 MB, gets no index without being asked. */
 #define LARGE_BLOCKS 32768
 
-/* Arguments of neardup_guard() that are no options: the first and the last. */
-#define ARGUMENT_TABLE 0
-#define ARGUMENT_NAME (OPTIONS + 1)
-
 /* What neardup_guard() is called for. */
 typedef struct Guard
 {
@@ -36,26 +32,25 @@ typedef struct Guard
 	const char *table_name;
 	const char *name; /* the name of the guard */
 	GuardOptions options;
+	GuardOptions old; /* the options of the guard of that name; all NULL: there is none */
 	const GuardAction *action;
-	bool exists;      /* there is a guard of that name */
-	GuardOptions old; /* the options of the guard that exists */
 } Guard;
 
 /* ---- Arguments ------------------------------------------------------------------------ */
 
-/* Returns an argument that is text, or the threshold, as text; NULL if it is not given. */
+/* Returns an argument as text; NULL if it is not given. */
 static const char *
-argument_text(FunctionCallInfo call, int argument)
+argument_text(FunctionCallInfo call, GuardOption option)
 {
-	Datum value = call->args[argument].value;
+	NullableDatum argument = call->args[option + 1];
 
-	if (call->args[argument].isnull)
+	if (argument.isnull)
 		return NULL;
-	if (argument == OPTION_THRESHOLD + 1)
-		return DatumGetCString(DirectFunctionCall1(float8out, value));
-	if (argument == ARGUMENT_NAME)
-		return pstrdup(NameStr(*DatumGetName(value)));
-	return text_to_cstring(DatumGetTextPP(value));
+	if (option == OPTION_THRESHOLD)
+		return DatumGetCString(DirectFunctionCall1(float8out, argument.value));
+	if (option == OPTION_NAME)
+		return pstrdup(NameStr(*DatumGetName(argument.value)));
+	return text_to_cstring(DatumGetTextPP(argument.value));
 }
 
 /* Gives an option that names a table, whose code may run, the table's schema, by the search_path. */
@@ -76,17 +71,17 @@ qualify_table(Guard *guard, GuardOption option)
 	*value = guard_qualified(table);
 }
 
-/* Returns an expression or a condition with the schemas of its names; that of a column as SQL writes it. */
+/* Returns an expression or a condition with the schemas of its names; NULL for NULL. */
 static const char *
 qualified(const Guard *guard, GuardOption option, const char *text)
 {
-	const char *name = option == OPTION_CONDITION ? NULL : guard_column_name(text);
+	const char *name = text == NULL || option == OPTION_CONDITION ? NULL : guard_column_name(text);
 	Relation table;
 	Node *expression;
 	int settings;
 
-	if (name != NULL)
-		return quote_identifier(name);
+	if (text == NULL || name != NULL)
+		return text == NULL ? NULL : quote_identifier(name);
 	table = table_open(guard->table, AccessShareLock);
 	expression = guard_parse(table, option, text);
 	if (option == OPTION_CONDITION)
@@ -99,16 +94,6 @@ qualified(const Guard *guard, GuardOption option, const char *text)
 	AtEOXact_GUC(false, settings);
 	table_close(table, NoLock);
 	return text;
-}
-
-/* Gives the names in an option their schemas. */
-static void
-qualify(Guard *guard, GuardOption option)
-{
-	const char **value = &guard->options.value[option];
-
-	if (*value != NULL)
-		*value = qualified(guard, option, *value);
 }
 
 /* Gives the names in the option within their schemas. */
@@ -144,31 +129,20 @@ run_command(const char *command)
 	return SPI_processed > 0;
 }
 
-/* Returns the guard itself among the triggers of an open table, or NULL. */
-static const Trigger *
-find_main(const Guard *guard, Relation table)
+/* Takes the options that are not given from the guard of that name, if there is one. */
+static void
+keep_options(Guard *guard)
 {
+	Relation table = table_open(guard->table, AccessShareLock);
+
 	for (int i = 0; table->trigdesc != NULL && i < table->trigdesc->numtriggers; i++)
 	{
 		const Trigger *trigger = &table->trigdesc->triggers[i];
 
 		if (trigger->tgfoid == guard->function && strcmp(trigger->tgname, guard->name) == 0 &&
 			guard_main(trigger, table) == trigger)
-			return trigger;
+			guard->old = guard_options(trigger);
 	}
-	return NULL;
-}
-
-/* Takes the options that are not given from the guard of that name, if there is one. */
-static void
-keep_options(Guard *guard)
-{
-	Relation table = table_open(guard->table, AccessShareLock);
-	const Trigger *trigger = find_main(guard, table);
-
-	guard->exists = trigger != NULL;
-	if (guard->exists)
-		guard->old = guard_options(trigger);
 	for (int i = 0; i < OPTIONS; i++)
 	{
 		const char **value = &guard->options.value[i];
@@ -181,28 +155,11 @@ keep_options(Guard *guard)
 	table_close(table, NoLock);
 }
 
-/* Returns whether a trigger is of a guard that is dropped: by its name, else by its signature. */
+/* Drops the triggers of a guard or, without a name, of all of a signature; returns whether any. */
 static bool
-is_dropped(const Guard *guard, const Trigger *trigger, Relation table)
+drop_triggers(const Guard *guard)
 {
 	const char *wanted = guard->options.value[OPTION_SIGNATURE];
-	const char *signature;
-
-	if (trigger->tgfoid != guard->function)
-		return false;
-	if (guard->name != NULL)
-		return strcmp(guard_main(trigger, table)->tgname, guard->name) == 0;
-	signature = wanted == NULL ? NULL : guard_options(trigger).value[OPTION_SIGNATURE];
-	return wanted == NULL || (signature != NULL && strcmp(signature, wanted) == 0);
-}
-
-/*
- * Drops the triggers of a guard or, if it has no name, of all guards of a signature.  The
- * guard itself may stay, to be replaced.
- */
-static void
-drop_triggers(const Guard *guard, bool all)
-{
 	Relation table = table_open(guard->table, AccessShareLock);
 	StringInfoData commands;
 
@@ -210,18 +167,21 @@ drop_triggers(const Guard *guard, bool all)
 	for (int i = 0; table->trigdesc != NULL && i < table->trigdesc->numtriggers; i++)
 	{
 		const Trigger *trigger = &table->trigdesc->triggers[i];
+		const char *signature = NULL;
 
-		if (is_dropped(guard, trigger, table) &&
-			(all || OidIsValid(trigger->tgconstraint) || guard_main(trigger, table) != trigger))
+		if (trigger->tgfoid != guard->function)
+			continue;
+		if (guard->name == NULL && wanted != NULL)
+			signature = guard_options(trigger).value[OPTION_SIGNATURE];
+		if (guard->name != NULL ?
+				strcmp(guard_main(trigger, table)->tgname, guard->name) == 0 :
+				wanted == NULL || (signature != NULL && strcmp(signature, wanted) == 0))
 			appendStringInfo(&commands, "DROP TRIGGER %s ON %s;", quote_identifier(trigger->tgname),
 							 guard->table_name);
 	}
 	table_close(table, NoLock);
-	if (commands.len == 0 && all)
-		ereport(NOTICE,
-				(errmsg("table \"%s\" has no such guard", get_rel_name(guard->table)),
-				 errhint("The view neardup_guards names all guards.")));
 	(void) run_command(commands.data);
+	return commands.len > 0;
 }
 
 /* Creates a trigger; one with a label is a helper. */
@@ -234,13 +194,12 @@ create_trigger(const Guard *guard, const char *label, const char *events, const 
 	if (label != NULL)
 		name = makeObjectName(name, NULL, label);
 	(void)
-		run_command(psprintf("CREATE %sTRIGGER %s %s ON %s FOR EACH %s EXECUTE FUNCTION %s.neardup_guard_row(%s)",
-							 label == NULL && guard->exists ? "OR REPLACE " : "",
+		run_command(psprintf("CREATE TRIGGER %s %s ON %s FOR EACH %s EXECUTE FUNCTION %s.neardup_guard_row(%s)",
 							 quote_identifier(name), events, guard->table_name, each,
 							 quote_identifier(schema), guard_arguments(&guard->options)));
 }
 
-/* Creates the triggers of a guard, or replaces the guard itself. */
+/* Creates the triggers of a guard, but that of the lock. */
 static void
 create_triggers(const Guard *guard)
 {
@@ -256,11 +215,7 @@ create_triggers(const Guard *guard)
 		create_trigger(guard, "before", "BEFORE INSERT", "ROW");
 }
 
-/*
- * Creates the trigger that takes the lock of groups, before deletions, and before updates of a
- * column that may move a row to another group, tenant or partition.  The primary key has the
- * columns that make partitions.
- */
+/* Creates the trigger that locks groups before a row may go to another group or partition. */
 static void
 create_lock_trigger(const Guard *guard, const GuardRule *rule, const GuardPlace *place)
 {
@@ -306,47 +261,22 @@ warn_of_later_triggers(const Guard *guard)
 
 /* ---- Indexes ----------------------------------------------------------------------------------- */
 
-/*
- * Returns whether a table and all its partitions have an index that a guard can ask; counts their
- * blocks.  For groups it is to hold only leaders, if it can have the condition: equal rows are many, and
- * one of them leads.
- */
-static bool
-has_indexes(GuardRule *rule, BlockNumber *blocks)
+/* Creates an index, with names of safe schemas; raises an error if that takes long. */
+static void
+create_index(const Guard *guard, const char *statement)
 {
-	bool all = true;
+	int settings = NewGUCNestLevel();
+	BlockNumber blocks = 0;
 	ListCell *cell;
 
-	*blocks = 0;
-	foreach (cell, find_all_inheritors(rule->guarded->oid, AccessShareLock, NULL))
+	foreach (cell, find_all_inheritors(guard->table, AccessShareLock, NULL))
 	{
 		Relation table = table_open(lfirst_oid(cell), NoLock);
 
-		/* Children that inherit are no partitions, and not searched. */
-		if (RelationGetRelid(table) == rule->guarded->oid || table->rd_rel->relispartition)
-		{
-			const GuardPlace *place = guard_place(rule, table);
-
-			all &= OidIsValid(place->index) &&
-				(rule->group == NULL || place->of_leaders ||
-				 contain_mutable_functions((Node *) place->condition.expression));
-		}
 		if (table->rd_rel->relkind == RELKIND_RELATION)
-			*blocks += RelationGetNumberOfBlocks(table);
+			blocks += RelationGetNumberOfBlocks(table);
 		table_close(table, NoLock);
 	}
-	return all;
-}
-
-/*
- * Creates an index; raises an error if that takes long.  The names in the statement are those of
- * safe schemas.
- */
-static void
-create_index(const Guard *guard, const char *statement, BlockNumber blocks)
-{
-	int settings = NewGUCNestLevel();
-
 	if (blocks > LARGE_BLOCKS)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -361,15 +291,12 @@ create_index(const Guard *guard, const char *statement, BlockNumber blocks)
 
 /* Returns the guard's rule in this session, with the place of its table. */
 static GuardRule *
-find_rule(const Guard *guard, GuardPlace **place)
+open_rule(const Guard *guard, GuardPlace **place)
 {
+	Oid trigger = get_trigger_oid(guard->table, guard->name, false);
 	Relation table = table_open(guard->table, AccessShareLock);
-	const Trigger *trigger = find_main(guard, table);
-	GuardRule *rule;
+	GuardRule *rule = guard_rule(trigger, table, guard->function, place);
 
-	if (trigger == NULL)
-		elog(ERROR, "could not find trigger \"%s\"", guard->name);
-	rule = guard_rule(trigger->tgoid, table, guard->function, place);
 	table_close(table, NoLock);
 	return rule;
 }
@@ -378,16 +305,12 @@ find_rule(const Guard *guard, GuardPlace **place)
 static bool
 regroups(const Guard *guard)
 {
-	bool same = true;
+	GuardOptions new = guard->options;
+	GuardOptions old = guard->old;
 
-	for (int i = 0; i < OPTION_UNLESS; i++)
-	{
-		const char *value = guard->options.value[i];
-		const char *old = guard->old.value[i];
-
-		same &= strcmp(value == NULL ? "" : value, old == NULL ? "" : old) == 0;
-	}
-	return guard_action(&guard->old)->groups && !same;
+	for (int i = OPTION_UNLESS; i < OPTIONS; i++)
+		new.value[i] = old.value[i] = NULL;
+	return guard_action(&old)->groups && strcmp(guard_arguments(&new), guard_arguments(&old)) != 0;
 }
 
 /* Checks a guard as when it fires, makes what it lacks, and places the rows that have no group. */
@@ -395,13 +318,15 @@ static void
 complete(const Guard *guard)
 {
 	GuardPlace *place;
-	GuardRule *rule = find_rule(guard, &place);
-	BlockNumber blocks;
+	GuardRule *rule = open_rule(guard, &place);
 	ListCell *cell;
 
-	if (!has_indexes(rule, &blocks))
-		create_index(guard, guard_index_statement(rule, place), blocks);
-	rule = find_rule(guard, &place);
+	/* Of groups, it is to hold only leaders if it can: equal rows are many, and one of them leads. */
+	if (!OidIsValid(place->index) ||
+		(rule->group != NULL && !place->of_leaders &&
+		 !contain_mutable_functions((Node *) place->condition.expression)))
+		create_index(guard, guard_index_statement(rule, place));
+	rule = open_rule(guard, &place);
 	foreach (cell, place->searched)
 	{
 		Relation searched = table_open(lfirst_oid(cell), AccessShareLock);
@@ -414,9 +339,9 @@ complete(const Guard *guard)
 	{
 		create_lock_trigger(guard, rule, place);
 		if (!OidIsValid(place->members))
-			create_index(guard, guard_member_index_statement(rule), blocks);
+			create_index(guard, guard_member_index_statement(rule));
 		if (run_command(psprintf("SELECT FROM %s LIMIT 1", guard->table_name)))
-			guard_fill_groups(find_rule(guard, &place),
+			guard_fill_groups(open_rule(guard, &place),
 							  regroups(guard) ||
 								  !run_command(psprintf("SELECT FROM %s WHERE %s LIMIT 1",
 														guard->table_name,
@@ -428,25 +353,15 @@ complete(const Guard *guard)
 
 /* ---- The function --------------------------------------------------------------------------------- */
 
-/* Returns whether the call drops guards. */
-static bool
-is_none(const Guard *guard)
-{
-	return strcmp(guard->action->name, "none") == 0;
-}
-
 /* Reads the arguments. */
 static Guard
 read_guard(FunctionCallInfo call)
 {
-	Guard guard = {.name = argument_text(call, ARGUMENT_NAME)};
+	Guard guard = {.name = argument_text(call, OPTION_NAME)};
 
-	if (call->args[ARGUMENT_TABLE].isnull)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"guarded\" of neardup_guard() is missing or wrong"),
-				 errhint("Name a table.")));
-	guard.table = DatumGetObjectId(call->args[ARGUMENT_TABLE].value);
+	if (call->args[0].isnull)
+		refuse_option(OPTION_GUARDED, NULL, "Name a table.");
+	guard.table = DatumGetObjectId(call->args[0].value);
 	if (get_rel_name(guard.table) == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
@@ -456,14 +371,11 @@ read_guard(FunctionCallInfo call)
 	guard.function =
 		extension_function(call->flinfo->fn_oid, "neardup_guard_row", InvalidOid, InvalidOid);
 	for (int i = 0; i < OPTIONS; i++)
-		guard.options.value[i] = argument_text(call, i + 1);
+		guard.options.value[i] = argument_text(call, i);
 	guard.action = guard_action(&guard.options);
 	if (guard.name != NULL && *guard.name == '\0')
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"name\" of neardup_guard() is missing or wrong"),
-				 errhint("Name a guard, or pass no name.")));
-	if (guard.name != NULL || is_none(&guard))
+		refuse_option(OPTION_NAME, NULL, "Name a guard, or pass no name.");
+	if (guard.name != NULL || guard.action->drops)
 		return guard;
 	if (guard.options.value[OPTION_SIGNATURE] == NULL)
 		refuse_option(OPTION_SIGNATURE, NULL,
@@ -478,13 +390,14 @@ read_guard(FunctionCallInfo call)
 static void
 make_guard(Guard *guard)
 {
+	const char **value = guard->options.value;
 	GuardOptions given = guard->options;
 
 	/* The lock that CREATE TRIGGER takes. */
 	LockRelationOid(guard->table, ShareRowExclusiveLock);
 	require_trust(guard->table, true);
 	keep_options(guard);
-	if (!guard->exists && guard->options.value[OPTION_SIGNATURE] == NULL)
+	if (value[OPTION_SIGNATURE] == NULL && guard->old.value[OPTION_SIGNATURE] == NULL)
 		refuse_option(OPTION_SIGNATURE, psprintf("There is no guard \"%s\" yet.", guard->name),
 					  "Name a column of signatures, or the guard to change: the view neardup_guards names all guards.");
 	guard->action = guard_action(&guard->options);
@@ -497,34 +410,35 @@ make_guard(Guard *guard)
 	qualify_table(guard, OPTION_VERDICTS);
 	if (guard->action->needs == OPTION_LOG_TABLE)
 		qualify_table(guard, OPTION_LOG_TABLE);
-	qualify(guard, OPTION_CONDITION);
-	qualify(guard, OPTION_SIGNATURE);
+	value[OPTION_CONDITION] = qualified(guard, OPTION_CONDITION, value[OPTION_CONDITION]);
+	value[OPTION_SIGNATURE] = qualified(guard, OPTION_SIGNATURE, value[OPTION_SIGNATURE]);
 	qualify_within(guard);
 	(void) guard_threshold(&guard->options);
-	drop_triggers(guard, false);
+	(void) drop_triggers(guard);
 	create_triggers(guard);
 	complete(guard);
 }
 
-/*
- * neardup_guard(guarded, signature, threshold, action, ...) → name: makes, changes or drops the
- * triggers that guard a table, and checks them; returns the name of the guard.
- */
+/* neardup_guard(guarded, signature, ...) → name: makes, changes or drops guards of a table. */
 PG_FUNCTION_INFO_V1(neardup_guard);
 Datum
 neardup_guard(PG_FUNCTION_ARGS)
 {
 	Guard guard = read_guard(fcinfo);
+	const char **signature = &guard.options.value[OPTION_SIGNATURE];
 	Name name;
 
 	SPI_connect();
-	if (is_none(&guard))
-	{
-		qualify(&guard, OPTION_SIGNATURE);
-		drop_triggers(&guard, true);
-	}
-	else
+	if (!guard.action->drops)
 		make_guard(&guard);
+	else
+	{
+		*signature = qualified(&guard, OPTION_SIGNATURE, *signature);
+		if (!drop_triggers(&guard))
+			ereport(NOTICE,
+					(errmsg("table \"%s\" has no such guard", get_rel_name(guard.table)),
+					 errhint("The view neardup_guards names all guards.")));
+	}
 	SPI_finish();
 	if (guard.name == NULL)
 		PG_RETURN_NULL();

@@ -19,19 +19,18 @@
 #include "utils/lsyscache.h"
 #include "utils/varlena.h"
 
-const char *const guard_option_names[OPTIONS] = {"signature", "threshold",    "action",  "within",
-												 "unknown",   "condition",    "against", "measure",
-												 "log_table", "group_column", "unless",  "verdicts",
-												 "show"};
+const char *const guard_option_names[] = {"signature", "threshold",    "action",  "within",
+										  "unknown",   "condition",    "against", "measure",
+										  "log_table", "group_column", "unless",  "verdicts",
+										  "show",      "name",         "guarded"};
 
-/* The last one drops guards. */
 static const GuardAction actions[] = {{"reject", ERROR, .promises = true, .needs = OPTIONS},
 									  {"warn", NOTICE, .needs = OPTIONS},
 									  {"log", 0, .needs = OPTION_LOG_TABLE},
 									  {"skip", ERROR, true, .looks_before = true, .needs = OPTIONS},
 									  {"group", 0, true, .groups = true,
 									   .needs = OPTION_GROUP_COLUMN},
-									  {"none", .needs = OPTIONS}};
+									  {"none", .drops = true, .needs = OPTIONS}};
 
 /* Raises an error for an option. */
 void
@@ -180,23 +179,19 @@ end_of_item(char *item, bool at_space)
 static const char *const within_hint =
 	"Pass columns, as in 'tenant', or 'tenant, submitted_at 10 minutes'; an expression as an index has it.";
 
-/* Returns whether a text begins as an interval does, not as the rest of an expression. */
-static bool
-is_interval(const char *text)
-{
-	text += *text == '-' || *text == '+';
-	return isdigit((unsigned char) text[*text == 'P']);
-}
-
 /* Reads an item of the option within; `end` is where its first word ends. */
 static GuardWithin
-within_item(char *item, char *end)
+within_item(const GuardOptions *options, char *item, char *end)
 {
 	const char *span = end + strspn(end, " \t\n\r\f");
+	const char *digit = span + (*span == '-' || *span == '+');
 	GuardWithin within = {.text = item};
 	Interval zero = {0};
+	ListCell *cell;
 
-	if (is_interval(span))
+	digit += *digit == 'P';
+	/* What follows is an interval, not the rest of an expression. */
+	if (isdigit((unsigned char) *digit))
 	{
 		within.interval = span;
 		within.span =
@@ -211,39 +206,20 @@ within_item(char *item, char *end)
 	within.column = guard_column_name(item);
 	if (*item == '\0' || (within.column == NULL && within.span != NULL))
 		refuse_option(OPTION_WITHIN, NULL, within_hint);
+	foreach (cell, guard_names(options, OPTION_UNKNOWN))
+		within.unknown |= within.column != NULL && strcmp(within.column, lfirst(cell)) == 0;
+	within.scope = within.span == NULL && !within.unknown;
 	return within;
 }
 
-/* Reads the option unknown, and tells which items of the option within keep rows apart. */
-static void
-read_unknown(const GuardOptions *options, GuardWithin *within, int count)
-{
-	ListCell *cell;
-
-	foreach (cell, guard_names(options, OPTION_UNKNOWN))
-	{
-		int item = 0;
-
-		while (item < count &&
-			   (within[item].column == NULL || strcmp(within[item].column, lfirst(cell)) != 0))
-			item++;
-		if (item == count)
-			refuse_option(OPTION_UNKNOWN,
-						  psprintf("\"%s\" is not in \"within\".", (char *) lfirst(cell)),
-						  "Name columns of \"within\".");
-		within[item].unknown = true;
-	}
-	for (int i = 0; i < count; i++)
-		within[i].scope = within[i].span == NULL && !within[i].unknown;
-}
-
-/* Reads the option within, whose items are columns, expressions, or columns and intervals. */
+/* Reads the options within, whose items are columns, expressions, or columns and intervals, and unknown. */
 GuardWithin *
 guard_within(const GuardOptions *options, int *count)
 {
 	const char *value = options->value[OPTION_WITHIN];
 	char *item = value == NULL ? NULL : pstrdup(value);
 	GuardWithin *within = palloc(value == NULL ? 1 : (strlen(value) + 1) * sizeof(GuardWithin));
+	ListCell *cell;
 
 	for (*count = 0; item != NULL; (*count)++)
 	{
@@ -252,19 +228,26 @@ guard_within(const GuardOptions *options, int *count)
 
 		*end = '\0';
 		item += strspn(item, " \t\n\r\f");
-		within[*count] = within_item(item, end_of_item(item, true));
+		within[*count] = within_item(options, item, end_of_item(item, true));
 		item = next;
 	}
-	read_unknown(options, within, *count);
+	foreach (cell, guard_names(options, OPTION_UNKNOWN))
+	{
+		bool found = false;
+
+		for (int i = 0; i < *count; i++)
+			found |= within[i].column != NULL && strcmp(within[i].column, lfirst(cell)) == 0;
+		if (!found)
+			refuse_option(OPTION_UNKNOWN,
+						  psprintf("\"%s\" is not in \"within\".", (char *) lfirst(cell)),
+						  "Name columns of \"within\".");
+	}
 	return within;
 }
 
 /* ---- Tables and expressions ------------------------------------------------------------ */
 
-/*
- * Returns the table that an option names.  A name without a schema is found in the given one or, if
- * that is InvalidOid, by the search_path.
- */
+/* Returns the table that an option names, in a schema or, if it is 0, by the search_path. */
 Oid
 guard_option_table(GuardOption option, const char *name, Oid schema, const char *guard)
 {
@@ -298,37 +281,40 @@ parse_tree(const char *text)
 	return linitial_node(ResTarget, select->targetList)->val;
 }
 
-/*
- * Raises an error if a condition, a list with implicit AND, lets a guard check no row, or is true of
- * all rows.
- */
+/* Raises an error if an expression is of no use: the same for all rows, or true of none or all. */
 static void
-check_condition(List *condition)
+check_expression(GuardOption option, Node *expression, const char *text)
 {
 	const char *detail = NULL;
 
-	if (condition == NIL)
+	if (option != OPTION_CONDITION && IsA(expression, Const))
+		refuse_option(option, "It is the same for all rows.",
+					  option == OPTION_SIGNATURE ?
+						  "Name a column of signatures, or pass an expression such as 'to_minhash(body)'." :
+						  "Name a column, or pass an expression of columns.");
+	if (option == OPTION_WITHIN && contain_mutable_functions(expression))
+		refuse_option(option,
+					  psprintf("It is '%s', which may change although a row does not.", text),
+					  "Use only functions that are IMMUTABLE.");
+	if (option != OPTION_CONDITION)
+		return;
+	if (expression == NULL)
 		detail = "It is true of all rows.";
-	else if (IsA(linitial(condition), Const) ||
-			 (!contain_mutable_functions((Node *) condition) &&
-			  predicate_refuted_by(condition, condition, true)))
+	else if (IsA(linitial((List *) expression), Const) ||
+			 (!contain_mutable_functions(expression) &&
+			  predicate_refuted_by((List *) expression, (List *) expression, true)))
 		detail = "No row satisfies it.";
 	if (detail != NULL)
-		refuse_option(OPTION_CONDITION, detail,
+		refuse_option(option, detail,
 					  "Pass a condition that some rows satisfy, or leave the argument out.");
 }
 
-/*
- * Returns an expression over the columns of a table as PostgreSQL keeps expressions of indexes; a
- * condition as a list with implicit AND.
- */
+/* Returns an expression as an index has it; a condition as a list with implicit AND. */
 Node *
 guard_parse(Relation table, GuardOption option, const char *text)
 {
 	bool condition = option == OPTION_CONDITION;
 	ParseState *state = make_parsestate(NULL);
-	ParseExprKind kind = condition ? EXPR_KIND_INDEX_PREDICATE : EXPR_KIND_INDEX_EXPRESSION;
-	Node *tree;
 	Node *expression;
 	List *names;
 
@@ -338,13 +324,14 @@ guard_parse(Relation table, GuardOption option, const char *text)
 					  option == OPTION_WITHIN ?
 						  within_hint :
 						  "Name one column, or pass an expression as an index has it.");
-	tree = parse_tree(text);
+	expression = parse_tree(text);
 	addNSItemToQuery(state,
 					 addRangeTableEntryForRelation(state, table, AccessShareLock, NULL, false,
 												   true),
 					 false, true, true);
-	expression = condition ? transformWhereClause(state, tree, kind, "condition") :
-							 transformExpr(state, tree, kind);
+	expression = condition ?
+		transformWhereClause(state, expression, EXPR_KIND_INDEX_PREDICATE, "condition") :
+		transformExpr(state, expression, EXPR_KIND_INDEX_EXPRESSION);
 	assign_expr_collations(state, expression);
 	free_parsestate(state);
 	expression = eval_const_expressions(NULL, expression);
@@ -352,16 +339,6 @@ guard_parse(Relation table, GuardOption option, const char *text)
 		expression =
 			(Node *) make_ands_implicit((Expr *) canonicalize_qual((Expr *) expression, false));
 	fix_opfuncids(expression);
-	if (condition)
-		check_condition((List *) expression);
-	else if (IsA(expression, Const))
-		refuse_option(option, "It is the same for all rows.",
-					  option == OPTION_SIGNATURE ?
-						  "Name a column of signatures, or pass an expression such as 'to_minhash(body)'." :
-						  "Name a column, or pass an expression of columns.");
-	else if (option == OPTION_WITHIN && contain_mutable_functions(expression))
-		refuse_option(option,
-					  psprintf("It is '%s', which may change although a row does not.", text),
-					  "Use only functions that are IMMUTABLE.");
+	check_expression(option, expression, text);
 	return expression;
 }

@@ -16,7 +16,7 @@
 
 #include "sketch/overlap.h"
 
-/* The arguments of neardup_guard() that its triggers keep, as 'name=value'. */
+/* The arguments of neardup_guard(); its triggers keep them as 'name=value'. */
 typedef enum GuardOption
 {
 	OPTION_SIGNATURE,
@@ -32,7 +32,9 @@ typedef enum GuardOption
 	OPTION_UNLESS, /* options from here on do not decide on groups */
 	OPTION_VERDICTS,
 	OPTION_SHOW,
-	OPTIONS
+	OPTIONS,
+	OPTION_NAME = OPTIONS, /* arguments that triggers do not keep */
+	OPTION_GUARDED
 } GuardOption;
 
 /* The values as written; NULL where none is given. */
@@ -49,6 +51,7 @@ typedef struct GuardAction
 	bool promises; /* no two similar rows are there: those that came in unchecked are violations */
 	bool looks_before; /* a row is looked at before it is inserted, too, and left out */
 	bool groups;       /* a row is placed before it is stored */
+	bool drops;        /* guards go */
 	GuardOption needs; /* the option that only this action has, and needs; or OPTIONS */
 } GuardAction;
 
@@ -63,7 +66,7 @@ typedef struct GuardWithin
 	bool scope;           /* rows that differ in it are never compared */
 } GuardWithin;
 
-extern const char *const guard_option_names[OPTIONS];
+extern const char *const guard_option_names[];
 
 extern GuardOptions guard_options(const Trigger *trigger);
 extern const char *guard_arguments(const GuardOptions *options);

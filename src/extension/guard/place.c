@@ -140,10 +140,7 @@ is_divided_by_within(const GuardRule *rule, Relation table)
 	return true;
 }
 
-/*
- * Adds a table or its partitions, in the order of their bounds, to those that are searched for rows of a
- * place; `path` has the place and what it is a partition of.
- */
+/* Adds a table, or its partitions by their bounds; `path` has the place and its parents. */
 static void
 add_searched(const GuardRule *rule, GuardPlace *place, List *path, Oid oid)
 {
@@ -319,10 +316,7 @@ key_column(Relation index, const GuardTerm *wanted)
 	return 0;
 }
 
-/*
- * Returns how well an index serves the search of a place: -1 if not at all.  Each key that rows
- * must be equal in counts for it, then a condition, and each other key against it.
- */
+/* Returns how well an index serves a place by its keys, then its condition; -1 if not at all. */
 static int
 fitness(const GuardRule *rule, const GuardPlace *place, Relation index)
 {
@@ -509,10 +503,7 @@ check_types(GuardRule *rule, const GuardPlace *place)
 	table_close(table, NoLock);
 }
 
-/*
- * Finds what a search needs to know of an open table, and the index if there is one.  The names in
- * expressions are those of safe schemas.
- */
+/* Finds what a search needs to know of an open table; names are those of safe schemas. */
 void
 guard_fill_place(GuardRule *rule, GuardPlace *place, Relation table)
 {

@@ -39,21 +39,25 @@ Datum
 guard_key_text(const GuardPlace *place, TupleTableSlot *row)
 {
 	const GuardTable *table = place->table;
-	AttrNumber *columns = palloc((table->keys + 1) * sizeof(AttrNumber));
-	Oid output;
+	AttrNumber columns[INDEX_MAX_KEYS];
+	Datum key = PointerGetDatum(&row->tts_tid);
+	Oid output = F_TIDOUT;
 	bool is_varlena;
 	bool is_null;
 
 	for (int i = 0; i < table->keys; i++)
 		columns[i] = get_attnum(place->oid, table->key[i]);
-	if (table->keys > 1)
-		return CStringGetTextDatum(OidOutputFunctionCall(F_RECORD_OUT,
-														 record_of(row, columns, table->keys)));
-	if (table->keys == 0)
-		return CStringGetTextDatum(OidOutputFunctionCall(F_TIDOUT, PointerGetDatum(&row->tts_tid)));
-	getTypeOutputInfo(get_atttype(place->oid, columns[0]), &output, &is_varlena);
-	return CStringGetTextDatum(OidOutputFunctionCall(output,
-													 slot_getattr(row, columns[0], &is_null)));
+	if (table->keys == 1)
+	{
+		key = slot_getattr(row, columns[0], &is_null);
+		getTypeOutputInfo(get_atttype(place->oid, columns[0]), &output, &is_varlena);
+	}
+	else if (table->keys > 1)
+	{
+		key = record_of(row, columns, table->keys);
+		output = F_RECORD_OUT;
+	}
+	return CStringGetTextDatum(OidOutputFunctionCall(output, key));
 }
 
 /* ---- What may be shown ------------------------------------------------------------------ */
@@ -75,39 +79,30 @@ readable(const GuardPlace *place, const char *name)
 																	  InvalidAttrNumber;
 }
 
-/* Returns whether the current user may read some columns of a place. */
-static bool
-may_read_all(const GuardPlace *place, const Bitmapset *columns)
-{
-	int member = -1;
-
-	while ((member = bms_next_member(columns, member)) >= 0)
-	{
-		AttrNumber column = member + FirstLowInvalidHeapAttributeNumber;
-
-		if (column <= 0 || readable(place, get_attname(place->oid, column, false)) <= 0)
-			return false;
-	}
-	return !bms_is_empty(columns);
-}
-
-/*
- * Returns whether the current user may read signatures, or what they are made of.  Otherwise
- * similarities would reveal them, one insert after another.
- */
+/* Returns whether the user may read signatures, which similarities reveal, or their sources. */
 static bool
 may_read_signature(const GuardPlace *place)
 {
-	Bitmapset *columns = NULL;
+	Bitmapset *columns[2] = {NULL, place->sources};
+	bool may = false;
 
-	pull_varattnos((Node *) place->signature.expression, 1, &columns);
-	return may_read_all(place, columns) || may_read_all(place, place->sources);
+	pull_varattnos((Node *) place->signature.expression, 1, &columns[0]);
+	for (int i = 0; i < 2 && !may; i++)
+	{
+		int member = -1;
+
+		may = !bms_is_empty(columns[i]);
+		while (may && (member = bms_next_member(columns[i], member)) >= 0)
+		{
+			AttrNumber column = member + FirstLowInvalidHeapAttributeNumber;
+
+			may = column > 0 && readable(place, get_attname(place->oid, column, false)) > 0;
+		}
+	}
+	return may;
 }
 
-/*
- * Returns a key as in PostgreSQL's own messages, (a, b)=(1, 2), or its ctid if the table has no
- * primary key; NULL if the user may not read the key.
- */
+/* Returns a key as in PostgreSQL's messages, (a, b)=(1, 2); NULL if the user may not read it. */
 static const char *
 key_text(const GuardPlace *place, TupleTableSlot *row)
 {

@@ -15,38 +15,11 @@
 #include "catalog/pg_trigger.h"
 #include "executor/executor.h"
 #include "storage/lmgr.h"
-#include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
-
-/* Raises an error unless a trigger calls for a row of a table at the time that its action is for. */
-static void
-check_time(const GuardCheck *check)
-{
-	const TriggerData *data = check->data;
-	TriggerEvent event = data->tg_event;
-	const GuardAction *action = check->rule->action;
-	bool fits = TRIGGER_FIRED_AFTER(event) || (action->groups && !TRIGGER_FIRED_BY_DELETE(event)) ||
-		(action->looks_before && TRIGGER_FIRED_BY_INSERT(event));
-
-	if (data->tg_relation->rd_rel->relkind != RELKIND_RELATION)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("trigger \"%s\" cannot guard \"%s\"", data->tg_trigger->tgname,
-						RelationGetRelationName(data->tg_relation)),
-				 errdetail("It is not an ordinary table or a partition.")));
-	if (!fits || (TRIGGER_FIRED_BY_DELETE(event) && !action->groups) ||
-		!TRIGGER_FIRED_FOR_ROW(event))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("trigger \"%s\" must fire AFTER INSERT OR UPDATE, FOR EACH ROW",
-						data->tg_trigger->tgname),
-				 errhint("Create it with neardup_guard().")));
-}
 
 /*
  * Returns whether an update left all that a checked row is compared by.  A row version that this
- * transaction made may not have been checked: if its own check was deferred, that finds the
- * version gone.
+ * transaction made may not have been checked: a deferred check of its own finds the version gone.
  */
 static bool
 is_unchanged(GuardCheck *check)
@@ -61,17 +34,6 @@ is_unchanged(GuardCheck *check)
 		!guard_is_true(check, old, &check->place->unless) && guard_compares_alike(check, true, old);
 }
 
-/* Acts on a row that is stored and similar to another one. */
-static void
-act(GuardCheck *check, GuardHit *hit)
-{
-	if (OidIsValid(check->rule->log))
-		guard_record(check, hit);
-	else
-		guard_report(check, hit);
-	ExecDropSingleTupleTableSlot(hit->row);
-}
-
 /* Searches for rows similar to a row that is stored, and acts. */
 static GuardAnswer
 search_and_act(GuardCheck *check)
@@ -82,15 +44,20 @@ search_and_act(GuardCheck *check)
 	/* The search in order costs more: it is for the row that is named. */
 	while ((answer = guard_search(check)) == ANSWER_SIMILAR && !guard_finds_nearest(check, &hit))
 		;
-	if (answer == ANSWER_SIMILAR)
-		act(check, &hit);
+	if (answer != ANSWER_SIMILAR)
+		return answer;
+	if (OidIsValid(check->rule->log))
+		guard_record(check, &hit);
+	else
+		guard_report(check, &hit);
+	ExecDropSingleTupleTableSlot(hit.row);
 	return answer;
 }
 
 /* ---- Rows that are looked at again ----------------------------------------------------- */
 
 /*
- * Rows of this transaction whose guards wait for other transactions.  A statement that waits for
+ * A row of this transaction whose guard waits for other transactions.  A statement that waits for
  * each of its rows in turn would soon wait in a circle with another one, though most statements
  * that are refused have a row similar to one that is there to stay.
  */
@@ -129,25 +96,21 @@ keep_unsure(const GuardCheck *check)
 	MemoryContextSwitchTo(old_context);
 }
 
-/*
- * Looks again at a row that was unsure, unless the row, its guard or its table is gone: the statement
- * that wrote it may have failed, and its savepoint been rolled back.
- */
+/* Looks again at a row that was unsure, unless a savepoint was rolled back and it is gone. */
 static void
-look_again(UnsureRow unsure_row, Oid function)
+look_again(UnsureRow *unsure_row, Oid function)
 {
-	Relation table = try_relation_open(unsure_row.table, AccessShareLock);
+	Relation table = try_relation_open(unsure_row->table, AccessShareLock);
 	TriggerData data = {.tg_relation = table, .tg_event = TRIGGER_EVENT_INSERT | TRIGGER_EVENT_ROW};
-	GuardCheck check = {.data = &data, .stored = true, .later = unsure_row.later};
-	TupleTableSlot *row;
+	GuardCheck check = {.data = &data, .stored = true, .later = unsure_row->later};
 
 	if (table == NULL)
 		return;
-	row = check.row = data.tg_trigslot = table_slot_create(table, NULL);
+	check.row = data.tg_trigslot = table_slot_create(table, NULL);
 	if (table->trigdesc != NULL)
-		check.rule = guard_rule(unsure_row.trigger, table, function, &check.place);
+		check.rule = guard_rule(unsure_row->trigger, table, function, &check.place);
 	if (check.rule != NULL &&
-		table_tuple_fetch_row_version(table, &unsure_row.tid, SnapshotSelf, row))
+		table_tuple_fetch_row_version(table, &unsure_row->tid, SnapshotSelf, check.row))
 	{
 		guard_check_search(check.rule);
 		if (guard_begin_search(&check))
@@ -155,7 +118,7 @@ look_again(UnsureRow unsure_row, Oid function)
 	}
 	if (check.state != NULL)
 		FreeExecutorState(check.state);
-	ExecDropSingleTupleTableSlot(row);
+	ExecDropSingleTupleTableSlot(check.row);
 	table_close(table, NoLock);
 }
 
@@ -192,16 +155,25 @@ static HeapTuple
 guard_row(GuardCheck *check)
 {
 	TriggerData *data = check->data;
+	TriggerEvent event = data->tg_event;
+	const GuardAction *action = check->rule->action;
 	HeapTuple result = data->tg_trigtuple;
 
-	check_time(check);
+	if (!TRIGGER_FIRED_FOR_ROW(event) || (TRIGGER_FIRED_BY_DELETE(event) && !action->groups) ||
+		!(TRIGGER_FIRED_AFTER(event) || (action->groups && !TRIGGER_FIRED_BY_DELETE(event)) ||
+		  (action->looks_before && TRIGGER_FIRED_BY_INSERT(event))))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("trigger \"%s\" must fire AFTER INSERT OR UPDATE, FOR EACH ROW",
+						data->tg_trigger->tgname),
+				 errhint("Create it with neardup_guard().")));
 	guard_check_search(check->rule);
 	(void) guard_index(check->rule, check->place);
-	check->stored = TRIGGER_FIRED_AFTER(data->tg_event);
-	check->row = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newslot : data->tg_trigslot;
-	if (check->rule->action->groups && check->stored)
+	check->stored = TRIGGER_FIRED_AFTER(event);
+	check->row = TRIGGER_FIRED_BY_UPDATE(event) ? data->tg_newslot : data->tg_trigslot;
+	if (action->groups && check->stored)
 		guard_follow_row(check);
-	else if (check->rule->action->groups)
+	else if (action->groups)
 		result = guard_place_row(check);
 	else if (check->stored)
 		check_stored(check);
@@ -219,6 +191,7 @@ neardup_guard_row(PG_FUNCTION_ARGS)
 {
 	TriggerData *data = (TriggerData *) fcinfo->context;
 	GuardCheck check = {.data = data};
+	Oid function = fcinfo->flinfo->fn_oid;
 
 	if (!CALLED_AS_TRIGGER(fcinfo))
 		ereport(ERROR,
@@ -233,12 +206,11 @@ neardup_guard_row(PG_FUNCTION_ARGS)
 			UnsureRow row = *(UnsureRow *) linitial(unsure);
 
 			unsure = list_delete_first(unsure);
-			look_again(row, fcinfo->flinfo->fn_oid);
+			look_again(&row, function);
 		}
 		return PointerGetDatum(NULL);
 	}
-	check.rule = guard_rule(data->tg_trigger->tgoid, data->tg_relation, fcinfo->flinfo->fn_oid,
-							&check.place);
+	check.rule = guard_rule(data->tg_trigger->tgoid, data->tg_relation, function, &check.place);
 	if (TRIGGER_FIRED_FOR_ROW(data->tg_event) || !check.rule->action->groups)
 		return PointerGetDatum(guard_row(&check));
 	guard_lock_table(check.rule);

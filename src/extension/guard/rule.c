@@ -49,10 +49,7 @@ new_table(const char *name, Size entry, MemoryContext context)
 	return hash_create(name, 16, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 }
 
-/*
- * Empties the cache, if it is stale.  Checks in progress may still use what it had, which is freed
- * when the transaction ends.
- */
+/* Empties the cache, if it is stale; what it had lives until the transaction ends. */
 static void
 refresh_cache(void)
 {
@@ -69,26 +66,6 @@ refresh_cache(void)
 	stale = false;
 }
 
-/* A MemoryContextCallbackFunction. */
-static void
-free_plan(void *plan)
-{
-	(void) SPI_freeplan(plan);
-}
-
-/* Keeps a plan as long as a rule. */
-void
-guard_keep_plan(const GuardRule *rule, SPIPlanPtr plan)
-{
-	MemoryContextCallback *callback =
-		MemoryContextAllocZero(rule->context, sizeof(MemoryContextCallback));
-
-	callback->func = free_plan;
-	callback->arg = plan;
-	(void) SPI_keepplan(plan);
-	MemoryContextRegisterResetCallback(rule->context, callback);
-}
-
 /* Lets a change of a relation empty the cache. */
 void
 guard_watch(Oid relation)
@@ -102,63 +79,76 @@ guard_watch(Oid relation)
 /* ---- Making a rule --------------------------------------------------------------- */
 
 /* Returns a column of the guarded table that an option names; raises an error if there is none. */
-static AttrNumber
-option_column(const GuardRule *rule, GuardOption option, const char *name, const char *hint)
+static const FormData_pg_attribute *
+option_column(const GuardRule *rule, Relation table, GuardOption option, const char *name,
+			  const char *hint)
 {
 	AttrNumber column = name == NULL ? InvalidAttrNumber : get_attnum(rule->guarded->oid, name);
+	const char *value = rule->options.value[option];
 
 	if (column <= 0)
 		refuse_option(option,
-					  rule->options.value[option] == NULL ?
+					  value == NULL ?
 						  NULL :
-						  psprintf("There is no column \"%s\".",
-								   name == NULL ? rule->options.value[option] : name),
+						  psprintf("There is no column \"%s\".", name == NULL ? value : name),
 					  hint);
-	return column;
+	return TupleDescAttr(RelationGetDescr(table), column - 1);
 }
 
 /* Finds the column of groups; raises an error unless it has the type of the keys, to the modifier. */
 static void
-find_group_column(GuardRule *rule)
+find_group_column(GuardRule *rule, Relation table)
 {
 	const char *value = rule->options.value[OPTION_GROUP_COLUMN];
 	const char *hint = "Name a column of the type of the primary key for action 'group'.";
 	const char *key = rule->guarded->name;
-	Oid type[2];
-	int32 modifier[2];
-	Oid collation[2];
+	const FormData_pg_attribute *a;
+	const FormData_pg_attribute *b;
 
 	rule->group = value == NULL ? NULL : guard_column_name(value);
-	(void) option_column(rule, OPTION_GROUP_COLUMN, rule->group, hint);
-	if (strcmp(rule->group, key) == 0)
+	a = option_column(rule, table, OPTION_GROUP_COLUMN, rule->group, hint);
+	b = option_column(rule, table, OPTION_GROUP_COLUMN, key, hint);
+	if (a == b)
 		refuse_option(OPTION_GROUP_COLUMN, psprintf("It is '%s'.", value), hint);
-	for (int i = 0; i < 2; i++)
-		get_atttypetypmodcoll(rule->guarded->oid,
-							  get_attnum(rule->guarded->oid, i == 0 ? rule->group : key), &type[i],
-							  &modifier[i], &collation[i]);
-	if (type[0] != type[1] || modifier[0] != modifier[1] || collation[0] != collation[1])
+	if (a->atttypid != b->atttypid || a->atttypmod != b->atttypmod ||
+		a->attcollation != b->attcollation)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" is of type %s, and column \"%s\" of type %s", rule->group,
-						format_type_with_typemod(type[0], modifier[0]), key,
-						format_type_with_typemod(type[1], modifier[1])),
+						format_type_with_typemod(a->atttypid, a->atttypmod), key,
+						format_type_with_typemod(b->atttypid, b->atttypmod)),
 				 errdetail("A row's group is the key of the row that leads the group."),
 				 errhint("Give both columns the same type and collation.")));
 }
 
-/* Finds the boolean column of the option unless. */
+/* Finds the columns that the options name. */
 static void
-find_unless(GuardRule *rule)
+find_option_columns(GuardRule *rule)
 {
 	const char *hint = "Name a boolean column of the guarded table.";
-	Oid type;
+	Relation table = table_open(rule->guarded->oid, AccessShareLock);
+	const char *unless = rule->options.value[OPTION_UNLESS];
+	ListCell *cell;
 
-	rule->unless = guard_column_name(rule->options.value[OPTION_UNLESS]);
-	type = get_atttype(rule->guarded->oid, option_column(rule, OPTION_UNLESS, rule->unless, hint));
-	if (type != BOOLOID)
-		refuse_option(OPTION_UNLESS,
-					  psprintf("Column \"%s\" is of type %s.", rule->unless, format_type_be(type)),
-					  hint);
+	if (rule->action->groups)
+		find_group_column(rule, table);
+	if (unless != NULL)
+	{
+		Oid type;
+
+		rule->unless = guard_column_name(unless);
+		type = option_column(rule, table, OPTION_UNLESS, rule->unless, hint)->atttypid;
+		if (type != BOOLOID)
+			refuse_option(OPTION_UNLESS,
+						  psprintf("Column \"%s\" is of type %s.", rule->unless,
+								   format_type_be(type)),
+						  hint);
+	}
+	rule->show = guard_names(&rule->options, OPTION_SHOW);
+	foreach (cell, rule->show)
+		(void) option_column(rule, table, OPTION_SHOW, lfirst(cell),
+							 "Pass names of columns, as in 'title' or 'title, link'.");
+	table_close(table, NoLock);
 }
 
 /* Returns the table that an option names, and watches it; InvalidOid if the option is not given. */
@@ -188,13 +178,26 @@ add_table(GuardRule *rule, Oid oid)
 	return table;
 }
 
-/* Finds the tables and columns that the options name. */
-static void
-find_tables(GuardRule *rule, Oid guarded)
+/* Makes the rule of a guard, in the cache's context. */
+static GuardRule *
+make_rule(Oid root, Oid guarded, const char *name, const GuardOptions *options, Oid function)
 {
-	ListCell *cell;
+	GuardRule *rule = palloc0(sizeof(GuardRule));
 	Oid against;
 
+	rule->trigger = root;
+	rule->context = CurrentMemoryContext;
+	rule->name = name;
+	rule->function = function;
+	rule->ball = extension_type(function, "ball");
+	rule->options = *options;
+	rule->action = guard_action(options);
+	rule->measure = guard_measure(options);
+	rule->threshold = guard_threshold(options);
+	rule->signature = options->value[OPTION_SIGNATURE];
+	if (rule->signature == NULL)
+		refuse_option(OPTION_SIGNATURE, NULL, "Name a column of signatures.");
+	rule->within = guard_within(options, &rule->withins);
 	rule->guarded = add_table(rule, guarded);
 	rule->verdicts = find_table(rule, OPTION_VERDICTS);
 	against = find_table(rule, OPTION_AGAINST);
@@ -203,40 +206,13 @@ find_tables(GuardRule *rule, Oid guarded)
 	if (OidIsValid(against))
 		(void) add_table(rule, against);
 	if (rule->action->needs == OPTION_LOG_TABLE)
+	{
 		rule->log = find_table(rule, OPTION_LOG_TABLE);
-	if (rule->action->needs == OPTION_LOG_TABLE && !OidIsValid(rule->log))
-		refuse_option(OPTION_LOG_TABLE, NULL,
-					  "Name a table with columns row_key and resembles for action 'log'.");
-	if (rule->action->groups)
-		find_group_column(rule);
-	if (rule->options.value[OPTION_UNLESS] != NULL)
-		find_unless(rule);
-	rule->show = guard_names(&rule->options, OPTION_SHOW);
-	foreach (cell, rule->show)
-		(void) option_column(rule, OPTION_SHOW, lfirst(cell),
-							 "Pass names of columns, as in 'title' or 'title, link'.");
-}
-
-/* Makes the rule of a guard, in the cache's context. */
-static GuardRule *
-make_rule(Oid root, Oid guarded, const char *name, const GuardOptions *options, Oid function)
-{
-	GuardRule *rule = palloc0(sizeof(GuardRule));
-
-	rule->trigger = root;
-	rule->context = CurrentMemoryContext;
-	rule->name = name;
-	rule->function = function;
-	rule->ball = extension_type(function, "ball");
-	rule->options = *options;
-	rule->action = guard_action(&rule->options);
-	rule->measure = guard_measure(&rule->options);
-	rule->threshold = guard_threshold(&rule->options);
-	rule->signature = rule->options.value[OPTION_SIGNATURE];
-	if (rule->signature == NULL)
-		refuse_option(OPTION_SIGNATURE, NULL, "Name a column of signatures.");
-	rule->within = guard_within(&rule->options, &rule->withins);
-	find_tables(rule, guarded);
+		if (!OidIsValid(rule->log))
+			refuse_option(OPTION_LOG_TABLE, NULL,
+						  "Name a table with columns row_key and resembles for action 'log'.");
+	}
+	find_option_columns(rule);
 	rule->place = new_table("neardup places", sizeof(GuardPlace), rule->context);
 	return rule;
 }
@@ -260,10 +236,7 @@ guard_place(GuardRule *rule, Relation table)
 	return place;
 }
 
-/*
- * Returns the rule of a guard, from the cache or newly made.  If a partition's trigger is a copy,
- * the guard is the trigger that it is a copy of.
- */
+/* Returns the rule of a guard, or of that which a trigger of a partition is a copy of. */
 static GuardRule *
 find_rule(Oid trigger, const char *name, const GuardOptions *options, Oid function)
 {
@@ -307,10 +280,7 @@ has_same_arguments(const Trigger *a, const Trigger *b)
 	return same;
 }
 
-/*
- * Returns the trigger of an open table that is the guard itself to which a trigger belongs, or
- * that trigger.  Helpers have the arguments of their guard; each may have been renamed since.
- */
+/* Returns the guard of a trigger: helpers have its arguments, and it may have been renamed. */
 const Trigger *
 guard_main(const Trigger *trigger, Relation table)
 {
@@ -333,10 +303,7 @@ guard_main(const Trigger *trigger, Relation table)
 	return found != NULL ? found : trigger;
 }
 
-/*
- * Returns whether a trigger looks again after each statement that writes to a table.  That of a
- * partition's parent fires only for statements that name the parent.
- */
+/* Returns whether a trigger looks again after each statement that writes to a table. */
 static bool
 looks_again(const Trigger *guard, Relation table)
 {

@@ -87,7 +87,6 @@ extern GuardRule *guard_rule(Oid trigger, Relation table, Oid function, GuardPla
 extern const Trigger *guard_main(const Trigger *trigger, Relation table);
 extern GuardPlace *guard_place(GuardRule *rule, Relation table);
 extern void guard_watch(Oid relation);
-extern void guard_keep_plan(const GuardRule *rule, SPIPlanPtr plan);
 
 /* ---- Tables and indexes (place.c) -------------------------------------------------- */
 

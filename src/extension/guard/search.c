@@ -170,10 +170,7 @@ are_within_span(Interval *span, Oid type, Datum a, Datum b)
 		DatumGetInt64(DirectFunctionCall2(plus, Int64GetDatum(Min(x, y)), IntervalPGetDatum(span)));
 }
 
-/*
- * Returns whether a row of a place is equal, or close enough, to the row of the check in the columns of
- * within; if asked, only in those that keep rows apart.
- */
+/* Returns whether a row is within the columns of the new one; if asked, only those of the scope. */
 bool
 guard_is_within(GuardCheck *check, const GuardPlace *place, TupleTableSlot *row, bool scope)
 {
@@ -283,10 +280,7 @@ has_died(const GuardScan *scan, ItemPointer next)
 		TransactionIdDidCommit(end);
 }
 
-/*
- * Fetches the version of a row that lives, from a version on that has replaced another one; returns
- * false if the row is gone.
- */
+/* Fetches the version of a row that lives, behind one that died; returns false if it is gone. */
 static bool
 fetch_living(GuardScan *scan, ItemPointerData next)
 {
@@ -493,10 +487,7 @@ guard_command_of(TupleTableSlot *row)
 	return command;
 }
 
-/*
- * Returns whether a hit is to be named rather than another one, which may be none: of leaders that are
- * similar alike, that of the lesser key.
- */
+/* Returns whether a hit is to be named rather than another one, which may be none. */
 static bool
 is_better(GuardCheck *check, const GuardHit *hit, const GuardHit *other)
 {
@@ -556,10 +547,7 @@ keep_best(GuardCheck *check, const GuardHit *found, void *state)
 	return settled ? STEP_OVER : STEP_ON;
 }
 
-/*
- * Finds the row to name: one stored before rather than one of the same statement, and then the
- * most similar one.  Returns false if there is none any more.
- */
+/* Finds the row to name: one stored before the statement, then the most similar; false if none. */
 bool
 guard_finds_nearest(GuardCheck *check, GuardHit *hit)
 {

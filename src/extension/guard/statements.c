@@ -42,10 +42,7 @@ type_name(Oid type)
 	return format_type_extended(type, -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY);
 }
 
-/*
- * Returns the condition that two expressions are equal, or the left one is less, by the default
- * operator below a domain.
- */
+/* Returns the condition that two expressions are equal, or the left one less, below a domain. */
 const char *
 guard_comparison(const char *left, Oid type, bool less, const char *right)
 {
@@ -95,11 +92,7 @@ guard_add_value(GuardParameters *list, Oid type, NullableDatum value)
 	list->value[list->count++] = value.value;
 }
 
-/*
- * Begins a level of settings in which all statements of guards run, whatever the session has set: a
- * row has the same key in the log, and no LOG message, such as a plan, shows the user values of
- * other rows.
- */
+/* Begins settings in which texts are alike, and no LOG message shows values of other rows. */
 static int
 begin_settings(void)
 {
@@ -121,20 +114,30 @@ begin_settings(void)
 	return level;
 }
 
+/* A MemoryContextCallbackFunction. */
+static void
+free_plan(void *plan)
+{
+	(void) SPI_freeplan(plan);
+}
+
 /* Prepares a statement, whose plan lives as long as a rule.  SPI must be connected. */
 SPIPlanPtr
 guard_prepare(const GuardRule *rule, const char *text, const GuardParameters *list)
 {
+	MemoryContextCallback *callback =
+		MemoryContextAllocZero(rule->context, sizeof(MemoryContextCallback));
 	int settings = begin_settings();
-	SPIPlanPtr plan;
 
 	set_locally("search_path", SAFE_SEARCH_PATH);
-	plan = SPI_prepare(text, list->count, list->type);
+	callback->func = free_plan;
+	callback->arg = SPI_prepare(text, list->count, list->type);
 	AtEOXact_GUC(true, settings);
-	if (plan == NULL)
+	if (callback->arg == NULL)
 		elog(ERROR, "SPI_prepare failed: %s for %s", SPI_result_code_string(SPI_result), text);
-	guard_keep_plan(rule, plan);
-	return plan;
+	(void) SPI_keepplan(callback->arg);
+	MemoryContextRegisterResetCallback(rule->context, callback);
+	return callback->arg;
 }
 
 /*
@@ -175,35 +178,23 @@ static const char *const log_columns[][2] = {{"row_key", "$1"},
 											  "$5::pg_catalog.oid::pg_catalog.regclass"},
 											 {"noticed_at", "pg_catalog.now()"}};
 
-/* Returns whether the current user may insert values into the columns of a log that a guard fills. */
-static bool
-may_fill(Oid log)
-{
-	for (int i = 0; i < lengthof(log_columns); i++)
-	{
-		AttrNumber column = get_attnum(log, log_columns[i][0]);
-
-		if (column > 0 &&
-			pg_attribute_aclcheck(log, column, GetUserId(), ACL_INSERT) != ACLCHECK_OK)
-			return false;
-	}
-	return true;
-}
-
-/*
- * Raises an error if the current user lacks a privilege on a column of a table that an option
- * names; 0 is the whole table.
- */
+/* Raises an error if the user lacks a privilege on a column of a table; 0 is the whole table. */
 void
 guard_check_right(const GuardRule *rule, Oid table, AttrNumber column, AclMode right,
 				  GuardOption option)
 {
+	Oid user = GetUserId();
 	const char *privilege = right == ACL_INSERT ? "INSERT" : "SELECT";
+	bool may = right == ACL_INSERT ||
+		(column > 0 && pg_attribute_aclcheck(table, column, user, right) == ACLCHECK_OK);
 
-	if (pg_class_aclcheck(table, GetUserId(), right) == ACLCHECK_OK ||
-		(right == ACL_INSERT && may_fill(table)) ||
-		(column != InvalidAttrNumber &&
-		 pg_attribute_aclcheck(table, column, GetUserId(), right) == ACLCHECK_OK))
+	for (int i = 0; right == ACL_INSERT && i < lengthof(log_columns); i++)
+	{
+		AttrNumber filled = get_attnum(table, log_columns[i][0]);
+
+		may &= filled <= 0 || pg_attribute_aclcheck(table, filled, user, right) == ACLCHECK_OK;
+	}
+	if (may || pg_class_aclcheck(table, user, right) == ACLCHECK_OK)
 		return;
 	if (right == ACL_UPDATE)
 		privilege = psprintf("UPDATE (%s)", quote_identifier(get_attname(table, column, false)));
@@ -213,15 +204,28 @@ guard_check_right(const GuardRule *rule, Oid table, AttrNumber column, AclMode r
 			 errdetail("Guard \"%s\" uses argument \"%s\" as the user who writes a row.",
 					   rule->name, guard_option_names[option]),
 			 errhint("Use GRANT %s ON %s TO %s.", privilege, guard_qualified(table),
-					 quote_identifier(GetUserNameFromId(GetUserId(), false)))));
+					 quote_identifier(GetUserNameFromId(user, false)))));
 }
 
-/* Raises an error because the current user may not read all rows of a table that is searched. */
-static _Noreturn void
-refuse_search(const GuardRule *rule, Oid table, const char *makers)
+/*
+ * Raises an error unless the current user may read all rows of a table that is searched, or nobody but
+ * its owner can have made the guard.  Every option is evaluated on rows that are found, or tells of
+ * them.  A trigger has no owner of its own: each role that may create triggers on the guarded table
+ * counts as one that has made the guard.
+ */
+static void
+check_search(const GuardRule *rule, Oid table)
 {
+	Relation guarded = table_open(rule->guarded->oid, AccessShareLock);
+	Relation searched = table_open(table, AccessShareLock);
+	bool one_owner = guarded->rd_rel->relowner == searched->rd_rel->relowner;
+	const char *makers = one_owner ? others_who_make_triggers(guarded) : NULL;
 	bool hidden = role_may_select(table, InvalidAttrNumber);
 
+	table_close(searched, NoLock);
+	table_close(guarded, NoLock);
+	if (one_owner && makers == NULL)
+		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 hidden ? errmsg("row-level security hides rows of table \"%s\"", get_rel_name(table)) :
@@ -237,12 +241,7 @@ refuse_search(const GuardRule *rule, Oid table, const char *makers)
 								  quote_identifier(GetUserNameFromId(GetUserId(), false)))));
 }
 
-/*
- * Raises an error unless the current user may read all rows of the tables that are searched, or
- * nobody but their owner can have made the guard.  Every option is evaluated on rows that are found,
- * or tells of them.  A trigger has no owner of its own: each role that may create triggers on the
- * guarded table counts as one that has made the guard.
- */
+/* Raises an error unless the tables of a guard may be searched for the current user. */
 void
 guard_check_search(const GuardRule *rule)
 {
@@ -251,21 +250,9 @@ guard_check_search(const GuardRule *rule)
 	foreach (cell, rule->tables)
 	{
 		Oid table = ((const GuardTable *) lfirst(cell))->oid;
-		Relation guarded;
-		Relation searched;
-		const char *makers;
-		bool one_owner;
 
-		if (role_may_read(table, InvalidAttrNumber))
-			continue;
-		guarded = table_open(rule->guarded->oid, AccessShareLock);
-		searched = table_open(table, AccessShareLock);
-		one_owner = guarded->rd_rel->relowner == searched->rd_rel->relowner;
-		makers = one_owner ? others_who_make_triggers(guarded) : NULL;
-		table_close(searched, NoLock);
-		table_close(guarded, NoLock);
-		if (!one_owner || makers != NULL)
-			refuse_search(rule, table, makers);
+		if (!role_may_read(table, InvalidAttrNumber))
+			check_search(rule, table);
 	}
 }
 
@@ -347,15 +334,18 @@ guard_is_judged(GuardCheck *check, const GuardHit *hit)
 	GuardRule *rule = check->rule;
 	GuardTable *table = hit->place->table;
 	GuardParameters list = guard_parameters(2);
-	NullableDatum key;
 	bool found = false;
 
 	guard_check_right(rule, rule->verdicts, InvalidAttrNumber, ACL_SELECT, OPTION_VERDICTS);
-	key.value =
-		slot_getattr(check->row, get_attnum(check->place->oid, rule->guarded->name), &key.isnull);
-	guard_add_value(&list, InvalidOid, key);
-	key.value = slot_getattr(hit->row, get_attnum(hit->place->oid, table->name), &key.isnull);
-	guard_add_value(&list, InvalidOid, key);
+	for (int i = 0; i < 2; i++)
+	{
+		const GuardPlace *place = i == 0 ? check->place : hit->place;
+		NullableDatum key;
+
+		key.value = slot_getattr(i == 0 ? check->row : hit->row,
+								 get_attnum(place->oid, place->table->name), &key.isnull);
+		guard_add_value(&list, InvalidOid, key);
+	}
 	if (list.any_null)
 		return false;
 	SPI_connect();

@@ -31,22 +31,19 @@ typedef struct Lister
 	bool near_leader; /* the row is near the leader of its group */
 } Lister;
 
-/* ---- The result -------------------------------------------------------------------------- */
-
 /* Adds a violation; the other row may be NULL. */
 static void
 add(Lister *lister, const char *problem, const GuardHit *other)
 {
 	const GuardCheck *check = &lister->check;
 	Datum values[COLUMNS];
-	bool nulls[COLUMNS] = {false};
+	bool nulls[COLUMNS] = {[3] = other == NULL, [4] = other == NULL};
 	NameData name;
 
 	namestrcpy(&name, check->rule->name);
 	values[0] = NameGetDatum(&name);
 	values[1] = CStringGetTextDatum(problem);
 	values[2] = guard_key_text(check->place, check->row);
-	nulls[3] = nulls[4] = other == NULL;
 	if (other != NULL)
 	{
 		values[3] = guard_key_text(other->place, other->row);
@@ -55,64 +52,52 @@ add(Lister *lister, const char *problem, const GuardHit *other)
 	tuplestore_putvalues(lister->result->setResult, lister->result->setDesc, values, nulls);
 }
 
-/* ---- Pairs ---------------------------------------------------------------------------------- */
-
-/*
- * Returns whether a pair is listed when the row, not the other one, is looked at: the first of both,
- * or of a measure in one direction the second, which takes the place of the new row.
- */
-static bool
-lists_pair(const GuardCheck *check, const GuardHit *hit)
-{
-	Measure measure = check->rule->measure;
-	bool first = hit->place->oid != check->place->oid ?
-		check->place->oid < hit->place->oid :
-		ItemPointerCompare(&check->row->tts_tid, &hit->row->tts_tid) < 0;
-
-	return hit->place->table != check->place->table ||
-		first != (measure == MEASURE_CONTAINED || measure == MEASURE_CONTAINS);
-}
-
-/* A GuardVisitor: lists a pair that is similar. */
-static GuardStep
-list_pair(GuardCheck *check, const GuardHit *hit, void *state)
-{
-	if (lists_pair(check, hit) && !guard_is_true(check, hit->row, &hit->place->unless))
-		add(state, "similar rows", hit);
-	return STEP_ON;
-}
-
-/* ---- Groups ------------------------------------------------------------------------------------ */
-
 /* Returns whether verdicts bind the row of a key to a group, or keep it out. */
 static bool
 violation_is_judged(GuardCheck *check, bool same, Datum key, Datum group)
 {
-	GuardJudged judged = {0};
+	GuardJudged judged = {{NIL}};
 
 	if (OidIsValid(check->rule->verdicts))
 		judged = guard_find_judged(check, key, key, false);
 	return guard_judges(&check->place->group, &judged, group, same);
 }
 
-/* A GuardVisitor: lists two leaders that are similar, and notes that a row is near its leader. */
+/*
+ * A GuardVisitor: lists two rows, or leaders, that are similar, or notes that a row is near its leader.
+ * A pair is listed when its first row is looked at or, of a measure in one direction, the second,
+ * which takes the place of the new row.
+ */
 static GuardStep
-look_at_leader(GuardCheck *check, const GuardHit *hit, void *state)
+look_at_similar(GuardCheck *check, const GuardHit *hit, void *state)
 {
 	const GuardPlace *place = check->place;
 	Measure measure = check->rule->measure;
+	bool directed = measure == MEASURE_CONTAINED || measure == MEASURE_CONTAINS;
+	bool groups = check->rule->action->groups;
+	bool first = hit->place->oid != place->oid ?
+		place->oid < hit->place->oid :
+		ItemPointerCompare(&check->row->tts_tid, &hit->row->tts_tid) < 0;
 	Lister *lister = state;
-	NullableDatum group = guard_get(check, check->row, &place->group);
-	Datum other = guard_get(check, hit->row, &hit->place->group_key).value;
+	NullableDatum group;
+	Datum other;
 
-	if (!guard_leads(check, place, check->row))
-		lister->near_leader |= !group.isnull && guard_is_same(&place->group, group.value, other);
+	if (groups)
+	{
+		group = guard_get(check, check->row, &place->group);
+		other = guard_get(check, hit->row, &hit->place->group_key).value;
+		if (!guard_leads(check, place, check->row))
+		{
+			lister->near_leader |=
+				!group.isnull && guard_is_same(&place->group, group.value, other);
+			return STEP_ON;
+		}
+	}
 	/* Of a measure in one direction, the later row may rightly lead. */
-	else if (measure != MEASURE_CONTAINED && measure != MEASURE_CONTAINS &&
-			 lists_pair(check, hit) && !guard_is_true(check, hit->row, &hit->place->unless) &&
-			 !violation_is_judged(check, false, other,
-								  guard_get(check, check->row, &place->group_key).value))
-		add(lister, "similar leaders", hit);
+	if ((groups ? first && !directed : hit->place->table != place->table || first != directed) &&
+		!guard_is_true(check, hit->row, &hit->place->unless) &&
+		!(groups && violation_is_judged(check, false, other, group.value)))
+		add(lister, groups ? "similar leaders" : "similar rows", hit);
 	return STEP_ON;
 }
 
@@ -129,7 +114,7 @@ look_at_grouped(Lister *lister, bool compared)
 	if (compared && leads && OidIsValid(check->rule->verdicts))
 		check->judged = guard_find_judged(check, key, key, false);
 	if (compared)
-		guard_visit(check, false, look_at_leader, lister);
+		guard_visit(check, false, look_at_similar, lister);
 	if (leads || lister->near_leader)
 		return;
 	if (group.isnull)
@@ -140,39 +125,37 @@ look_at_grouped(Lister *lister, bool compared)
 		add(lister, "not similar to its leader", NULL);
 }
 
-/* ---- All rows ----------------------------------------------------------------------------------- */
-
 /* Looks at all rows of a table. */
 static void
-look_at_table(Lister *lister, Oid oid)
+look_at_table(Lister *lister, Relation table)
 {
-	Relation table = table_open(oid, AccessShareLock);
-	GuardPlace *place = guard_place(lister->check.rule, table);
+	GuardCheck *check = &lister->check;
+	GuardRule *rule = check->rule;
+	GuardPlace *place = guard_place(rule, table);
 	TriggerData data = {.tg_relation = table, .tg_event = TRIGGER_EVENT_INSERT | TRIGGER_EVENT_ROW};
 	TupleTableSlot *row = table_slot_create(table, NULL);
 	TableScanDesc scan = compat_begin_scan(table, GetActiveSnapshot());
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "neardup row", ALLOCSET_DEFAULT_SIZES);
 
-	guard_find_searched(lister->check.rule, place, table);
+	guard_find_searched(rule, place, table);
 	while (table_scan_getnextslot(scan, ForwardScanDirection, row))
 	{
 		MemoryContext old_context = MemoryContextSwitchTo(context);
-		GuardCheck *check = &lister->check;
 		bool compared;
 
 		CHECK_FOR_INTERRUPTS();
-		*check = (GuardCheck){.rule = check->rule,
+		*check = (GuardCheck){.rule = rule,
 							  .place = place,
 							  .data = &data,
 							  .row = row,
 							  .stored = true,
 							  .snapshot = GetActiveSnapshot()};
 		compared = guard_begin_search(check);
-		if (check->rule->action->groups)
+		if (rule->action->groups)
 			look_at_grouped(lister, compared);
 		else if (compared)
-			guard_visit(check, false, list_pair, lister);
+			guard_visit(check, false, look_at_similar, lister);
 		if (check->state != NULL)
 			FreeExecutorState(check->state);
 		MemoryContextSwitchTo(old_context);
@@ -181,12 +164,11 @@ look_at_table(Lister *lister, Oid oid)
 	table_endscan(scan);
 	ExecDropSingleTupleTableSlot(row);
 	MemoryContextDelete(context);
-	table_close(table, NoLock);
 }
 
-/* Looks at all rows of a guard. */
+/* Looks at all rows of a guard; `searched` are the tables that it searches. */
 static void
-look_at_guard(Lister *lister, const GuardPlace *place)
+look_at_guard(Lister *lister, const List *searched)
 {
 	GuardRule *rule = lister->check.rule;
 	ListCell *cell;
@@ -205,21 +187,17 @@ look_at_guard(Lister *lister, const GuardPlace *place)
 	}
 	if (OidIsValid(rule->verdicts))
 		require_trust(rule->verdicts, false);
-	foreach (cell, place->searched)
+	foreach (cell, searched)
 	{
 		Relation table = table_open(lfirst_oid(cell), AccessShareLock);
-		bool is_guarded = guard_place(rule, table)->table == rule->guarded;
 
+		if (guard_place(rule, table)->table == rule->guarded)
+			look_at_table(lister, table);
 		table_close(table, NoLock);
-		if (is_guarded)
-			look_at_table(lister, lfirst_oid(cell));
 	}
 }
 
-/*
- * neardup_guard_violations(guarded regclass) → table: the rows that are there although the guards
- * of a table would not have let them in, or would have placed them in other groups.
- */
+/* neardup_guard_violations(guarded regclass) → table: what came into a guarded table unchecked. */
 PG_FUNCTION_INFO_V1(neardup_guard_violations);
 Datum
 neardup_guard_violations(PG_FUNCTION_ARGS)
@@ -238,12 +216,11 @@ neardup_guard_violations(PG_FUNCTION_ARGS)
 	{
 		const Trigger *trigger = &table->trigdesc->triggers[i];
 
-		if (trigger->tgfoid == function && TRIGGER_FOR_ROW(trigger->tgtype) &&
-			guard_main(trigger, table) == trigger)
-		{
-			lister.check.rule = guard_rule(trigger->tgoid, table, function, &place);
-			look_at_guard(&lister, place);
-		}
+		if (trigger->tgfoid != function || !TRIGGER_FOR_ROW(trigger->tgtype) ||
+			guard_main(trigger, table) != trigger)
+			continue;
+		lister.check.rule = guard_rule(trigger->tgoid, table, function, &place);
+		look_at_guard(&lister, place->searched);
 	}
 	relation_close(table, NoLock);
 	return (Datum) 0;
