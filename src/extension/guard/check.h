@@ -36,18 +36,10 @@ typedef enum Unfinished
 	UNFINISHED_IGNORE /* these transactions look later, and will see the new row */
 } Unfinished;
 
-/* What a search says. */
-typedef enum GuardAnswer
-{
-	ANSWER_NONE, /* no row is similar */
-	ANSWER_SIMILAR,
-	ANSWER_UNSURE /* it depends on a transaction in progress */
-} GuardAnswer;
-
 /* What a row is compared by. */
 typedef struct GuardValues
 {
-	Datum signature;
+	NullableDatum signature;
 	NullableDatum *within; /* values of the terms of the option within */
 } GuardValues;
 
@@ -67,6 +59,7 @@ typedef struct GuardCheck
 	bool stored;       /* the row is stored, not about to be */
 	Snapshot snapshot; /* what is searched; NULL: all that is committed or in progress */
 	Unfinished unfinished;
+	bool unsure;         /* the search has met a transaction in progress, and told of it */
 	TransactionId later; /* transactions from here on began after the row was stored; 0: unknown */
 	GuardValues values;  /* the values of the row */
 	EState *state;       /* the state for expressions; NULL until one is needed */
@@ -76,9 +69,7 @@ typedef struct GuardCheck
 
 /* ---- Values of rows (compared_values.c) ------------------------------------------------ */
 
-extern bool guard_is_same(const GuardTerm *term, Datum a, Datum b);
-extern bool guard_is_equal(const GuardTerm *term, Datum a, Datum b);
-extern Datum guard_copy(const GuardTerm *term, Datum value);
+extern bool guard_is_same(const GuardTerm *term, NullableDatum a, NullableDatum b);
 extern NullableDatum guard_get(GuardCheck *check, TupleTableSlot *row, const GuardTerm *term);
 extern bool guard_is_true(GuardCheck *check, TupleTableSlot *row, const GuardTerm *term);
 extern bool guard_is_kept(GuardCheck *check, TupleTableSlot *old, TupleTableSlot *new,
@@ -104,7 +95,7 @@ extern bool guard_set_key(ScanKey key, Relation index, int flags, int column, in
 extern bool guard_is_within(GuardCheck *check, const GuardPlace *place, TupleTableSlot *row,
 							bool scope);
 extern void guard_visit(GuardCheck *check, bool ordered, GuardVisitor visit, void *state);
-extern GuardAnswer guard_search(GuardCheck *check);
+extern bool guard_search(GuardCheck *check);
 extern CommandId guard_command_of(TupleTableSlot *row);
 extern bool guard_finds_nearest(GuardCheck *check, GuardHit *hit);
 

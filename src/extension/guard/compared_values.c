@@ -7,41 +7,41 @@
 #include "executor/executor.h"
 #include "optimizer/optimizer.h"
 #include "utils/datum.h"
-#include "utils/typcache.h"
 
-/* ---- Values -------------------------------------------------------------------------- */
-
-/* Returns whether two values are the same, to the byte. */
+/* Returns whether two values are the same, to the byte, or both NULL. */
 bool
-guard_is_same(const GuardTerm *term, Datum a, Datum b)
+guard_is_same(const GuardTerm *term, NullableDatum a, NullableDatum b)
 {
-	return datum_image_eq(a, b, term->by_value, term->length);
-}
-
-/* Returns whether two values, which may be NULL, are the same. */
-static bool
-is_same(const GuardTerm *term, NullableDatum a, NullableDatum b)
-{
-	return a.isnull == b.isnull && (a.isnull || guard_is_same(term, a.value, b.value));
-}
-
-/* Returns whether two values are equal, by the default equality of their type. */
-bool
-guard_is_equal(const GuardTerm *term, Datum a, Datum b)
-{
-	TypeCacheEntry *type = lookup_type_cache(term->type, TYPECACHE_EQ_OPR_FINFO);
-
-	return DatumGetBool(FunctionCall2Coll(&type->eq_opr_finfo, term->collation, a, b));
-}
-
-/* Returns a copy of a value. */
-Datum
-guard_copy(const GuardTerm *term, Datum value)
-{
-	return datumCopy(value, term->by_value, term->length);
+	return a.isnull == b.isnull &&
+		(a.isnull || datum_image_eq(a.value, b.value, term->by_value, term->length));
 }
 
 /* ---- Terms of rows --------------------------------------------------------------------- */
+
+/* Returns whether an update leaves all columns that an expression is made of as they were. */
+static bool
+are_sources_kept(const GuardCheck *check, const Expr *expression)
+{
+	TupleDesc row_type = check->row->tts_tupleDescriptor;
+	bool kept = TRIGGER_FIRED_BY_UPDATE(check->data->tg_event);
+	Bitmapset *sources = NULL;
+	int member = -1;
+
+	pull_varattnos((Node *) expression, 1, &sources);
+	while (kept && (member = bms_next_member(sources, member)) >= 0)
+	{
+		AttrNumber number = member + FirstLowInvalidHeapAttributeNumber;
+		const FormData_pg_attribute *column = TupleDescAttr(row_type, number - 1);
+		GuardTerm term = {.by_value = column->attbyval, .length = column->attlen};
+		NullableDatum was;
+		NullableDatum is;
+
+		was.value = slot_getattr(check->data->tg_trigslot, number, &was.isnull);
+		is.value = slot_getattr(check->row, number, &is.isnull);
+		kept = guard_is_same(&term, was, is);
+	}
+	return kept;
+}
 
 /* An expression that is prepared, for one check. */
 typedef struct Prepared
@@ -50,62 +50,14 @@ typedef struct Prepared
 	ExprState *state;
 } Prepared;
 
-/* Returns an expression prepared to be evaluated for a row. */
-static ExprState *
-compared_prepare(GuardCheck *check, Expr *expression, TupleTableSlot *row)
-{
-	Prepared *prepared;
-	ListCell *cell;
-
-	if (check->state == NULL)
-		check->state = CreateExecutorState();
-	GetPerTupleExprContext(check->state)->ecxt_scantuple = row;
-	foreach (cell, check->prepared)
-	{
-		prepared = lfirst(cell);
-		if (prepared->expression == expression)
-			return prepared->state;
-	}
-	prepared = palloc(sizeof(Prepared));
-	prepared->expression = expression;
-	prepared->state = ExecPrepareExpr(expression, check->state);
-	check->prepared = lappend(check->prepared, prepared);
-	return prepared->state;
-}
-
-/* Returns whether an update leaves all columns that an expression is made of as they were. */
-static bool
-are_sources_kept(const GuardCheck *check, const Expr *expression)
-{
-	TupleDesc row_type = check->row->tts_tupleDescriptor;
-	Bitmapset *sources = NULL;
-	int member = -1;
-
-	if (!TRIGGER_FIRED_BY_UPDATE(check->data->tg_event))
-		return false;
-	pull_varattnos((Node *) expression, 1, &sources);
-	while ((member = bms_next_member(sources, member)) >= 0)
-	{
-		AttrNumber number = member + FirstLowInvalidHeapAttributeNumber;
-		const FormData_pg_attribute *column = TupleDescAttr(row_type, number - 1);
-		bool was_null;
-		bool is_null;
-		Datum was = slot_getattr(check->data->tg_trigslot, number, &was_null);
-		Datum is = slot_getattr(check->row, number, &is_null);
-
-		if (was_null != is_null ||
-			(!is_null && !datum_image_eq(was, is, column->attbyval, column->attlen)))
-			return false;
-	}
-	return true;
-}
-
 /* Returns the value of a term for a row.  Generated columns of a row to be stored are made here. */
 NullableDatum
 guard_get(GuardCheck *check, TupleTableSlot *row, const GuardTerm *term)
 {
 	Expr *expression = term->expression;
+	Prepared *prepared = NULL;
 	NullableDatum value;
+	ListCell *cell;
 
 	if (row == check->row && !check->stored && term->early != expression)
 	{
@@ -115,14 +67,24 @@ guard_get(GuardCheck *check, TupleTableSlot *row, const GuardTerm *term)
 			expression = term->early;
 	}
 	if (IsA(expression, Var))
-		value.value = slot_getattr(row, ((Var *) expression)->varattno, &value.isnull);
-	else
 	{
-		ExprState *prepared = compared_prepare(check, expression, row);
-
-		value.value = ExecEvalExprSwitchContext(prepared, GetPerTupleExprContext(check->state),
-												&value.isnull);
+		value.value = slot_getattr(row, ((Var *) expression)->varattno, &value.isnull);
+		return value;
 	}
+	if (check->state == NULL)
+		check->state = CreateExecutorState();
+	GetPerTupleExprContext(check->state)->ecxt_scantuple = row;
+	foreach (cell, check->prepared)
+		if (((Prepared *) lfirst(cell))->expression == expression)
+			prepared = lfirst(cell);
+	if (prepared == NULL)
+	{
+		prepared = palloc(sizeof(Prepared));
+		*prepared = (Prepared){expression, ExecPrepareExpr(expression, check->state)};
+		check->prepared = lappend(check->prepared, prepared);
+	}
+	value.value = ExecEvalExprSwitchContext(prepared->state, GetPerTupleExprContext(check->state),
+											&value.isnull);
 	return value;
 }
 
@@ -141,10 +103,9 @@ guard_is_true(GuardCheck *check, TupleTableSlot *row, const GuardTerm *term)
 bool
 guard_is_kept(GuardCheck *check, TupleTableSlot *old, TupleTableSlot *new, const GuardTerm *term)
 {
-	NullableDatum a = guard_get(check, old, term);
-	NullableDatum b = guard_get(check, new, term);
+	NullableDatum was = guard_get(check, old, term);
 
-	return is_same(term, a, b);
+	return guard_is_same(term, was, guard_get(check, new, term));
 }
 
 /* ---- What a row is compared by --------------------------------------------------------- */
@@ -155,7 +116,6 @@ read_values(GuardCheck *check, TupleTableSlot *row, GuardValues *values)
 {
 	const GuardPlace *place = check->place;
 	bool found = true;
-	NullableDatum value;
 
 	values->within = palloc(check->rule->withins * sizeof(NullableDatum) + 1);
 	for (int i = 0; i < check->rule->withins; i++)
@@ -166,12 +126,11 @@ read_values(GuardCheck *check, TupleTableSlot *row, GuardValues *values)
 	if (!found ||
 		(place->condition.expression != NULL && !guard_is_true(check, row, &place->condition)))
 		return false;
-	value = guard_get(check, row, &place->signature);
-	values->signature = value.value;
-	return !value.isnull;
+	values->signature = guard_get(check, row, &place->signature);
+	return !values->signature.isnull;
 }
 
-/* Reads what the new row is compared by.  Returns whether others are compared with it. */
+/* Reads what the new row is compared by; returns whether others are compared with it. */
 bool
 guard_read_values(GuardCheck *check)
 {
@@ -194,7 +153,7 @@ guard_compares_alike(GuardCheck *check, bool found, TupleTableSlot *old)
 	bool alike = read_values(check, old, &values) == found;
 
 	for (int i = 0; found && alike && i < check->rule->withins; i++)
-		alike = is_same(&place->within[i], check->values.within[i], values.within[i]);
+		alike = guard_is_same(&place->within[i], check->values.within[i], values.within[i]);
 	return alike &&
 		(!found || guard_is_same(&place->signature, check->values.signature, values.signature));
 }

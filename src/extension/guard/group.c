@@ -24,6 +24,7 @@
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "storage/proc.h"
+#include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
@@ -143,7 +144,7 @@ guard_leads(GuardCheck *check, const GuardPlace *place, TupleTableSlot *row)
 	NullableDatum group = guard_get(check, row, &place->group);
 	NullableDatum key = guard_get(check, row, &place->group_key);
 
-	return !group.isnull && !key.isnull && guard_is_same(&place->group, group.value, key.value);
+	return !group.isnull && guard_is_same(&place->group, group, key);
 }
 
 /* Returns what is being placed again of a rule's table, or NULL. */
@@ -240,7 +241,8 @@ find_group(GuardCheck *check, Datum key)
 	}
 	if (!guard_finds_nearest(check, &hit))
 		return key;
-	key = guard_copy(&hit.place->group_key, guard_get(check, hit.row, &hit.place->group_key).value);
+	key = datumCopy(guard_get(check, hit.row, &hit.place->group_key).value,
+					hit.place->group_key.by_value, hit.place->group_key.length);
 	ExecDropSingleTupleTableSlot(hit.row);
 	return key;
 }

@@ -29,7 +29,7 @@ extern void guard_lock_table(const GuardRule *rule);
 extern const char *guard_leader_condition(const GuardRule *rule);
 extern GuardJudged guard_find_judged(GuardCheck *check, Datum key, Datum gone, bool all);
 extern bool guard_judges(const GuardTerm *group, const GuardJudged *judged, Datum value, bool same);
-extern bool guard_has_leader(GuardCheck *check, Datum group);
+extern bool guard_group_has(GuardCheck *check, Datum group, bool leads, CommandId since);
 extern void guard_hand_on(GuardCheck *check, Datum key, CommandId since);
 extern void guard_fill_groups(GuardRule *rule, bool all);
 extern const char *guard_member_index_statement(const GuardRule *rule);

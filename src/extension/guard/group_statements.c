@@ -14,6 +14,7 @@
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 #include "utils/typcache.h"
@@ -191,8 +192,8 @@ scan_group(const GuardCheck *check, const GuardPlace *place, Relation table, Rel
  * check's row, or else a member that no command of this transaction from `since` on has made.  It looks
  * in one snapshot, new if the check has none: a member may be updated in another column meanwhile.
  */
-static bool
-group_has_rows(GuardCheck *check, Datum group, bool leads, CommandId since)
+bool
+guard_group_has(GuardCheck *check, Datum group, bool leads, CommandId since)
 {
 	bool found = false;
 	ListCell *cell;
@@ -232,13 +233,6 @@ group_has_rows(GuardCheck *check, Datum group, bool leads, CommandId since)
 	return found;
 }
 
-/* Returns whether a row that is compared with the row of the check leads a group. */
-bool
-guard_has_leader(GuardCheck *check, Datum group)
-{
-	return group_has_rows(check, group, true, InvalidCommandId);
-}
-
 /* Places the members of a group again that has lost its leader, made by commands before `since`. */
 void
 guard_hand_on(GuardCheck *check, Datum key, CommandId since)
@@ -251,7 +245,7 @@ guard_hand_on(GuardCheck *check, Datum key, CommandId since)
 	for (int i = 0; i < rule->withins; i++)
 		check->values.within[i] = guard_get(check, check->row, &check->place->within[i]);
 	list = parameters(check, key, key, false);
-	if (list.any_null || !group_has_rows(check, key, false, since))
+	if (list.any_null || !guard_group_has(check, key, false, since))
 		return;
 	guard_check_right(rule, table, get_attnum(table, rule->group), ACL_UPDATE, OPTION_GROUP_COLUMN);
 	since = GetCurrentCommandId(true);
@@ -267,7 +261,7 @@ guard_hand_on(GuardCheck *check, Datum key, CommandId since)
 						  &list);
 	guard_place_again(rule, rule->hand_on, &list, PLACING_MEMBERS, key);
 	SPI_finish();
-	if (!group_has_rows(check, key, false, since))
+	if (!guard_group_has(check, key, false, since))
 		return;
 	if (IsolationUsesXactSnapshot())
 		ereport(ERROR,
@@ -317,6 +311,7 @@ guard_find_judged(GuardCheck *check, Datum key, Datum gone, bool all)
 {
 	GuardRule *rule = check->rule;
 	GuardParameters list = parameters(check, key, gone, all);
+	const GuardTerm *term = &check->place->group;
 	GuardJudged judged = {{NIL}};
 	MemoryContext context = CurrentMemoryContext;
 
@@ -336,7 +331,8 @@ guard_find_judged(GuardCheck *check, Datum key, Datum gone, bool all)
 		Datum group = SPI_getbinval(row, SPI_tuptable->tupdesc, 1, &is_null);
 
 		judged.group[same] =
-			lappend(judged.group[same], DatumGetPointer(guard_copy(&check->place->group, group)));
+			lappend(judged.group[same],
+					DatumGetPointer(datumCopy(group, term->by_value, term->length)));
 	}
 	MemoryContextSwitchTo(context);
 	SPI_finish();
@@ -350,7 +346,8 @@ guard_judges(const GuardTerm *group, const GuardJudged *judged, Datum value, boo
 	ListCell *cell;
 
 	foreach (cell, judged->group[same])
-		if (guard_is_same(group, value, PointerGetDatum(lfirst(cell))))
+		if (guard_is_same(group, (NullableDatum){value},
+						  (NullableDatum){PointerGetDatum(lfirst(cell))}))
 			return true;
 	return false;
 }

@@ -426,7 +426,6 @@ neardup_guard(PG_FUNCTION_ARGS)
 {
 	Guard guard = read_guard(fcinfo);
 	const char **signature = &guard.options.value[OPTION_SIGNATURE];
-	Name name;
 
 	SPI_connect();
 	if (!guard.action->drops)
@@ -442,7 +441,5 @@ neardup_guard(PG_FUNCTION_ARGS)
 	SPI_finish();
 	if (guard.name == NULL)
 		PG_RETURN_NULL();
-	name = palloc(NAMEDATALEN);
-	namestrcpy(name, guard.name);
-	PG_RETURN_NAME(name);
+	return DirectFunctionCall1(namein, CStringGetDatum(guard.name));
 }

@@ -267,20 +267,6 @@ guard_option_table(GuardOption option, const char *name, Oid schema, const char 
 	return table;
 }
 
-/* Returns the parse tree of one expression; raises an error if the text is another thing. */
-static Node *
-parse_tree(const char *text)
-{
-	List *statements = raw_parser(psprintf("SELECT (%s)", text), RAW_PARSE_DEFAULT);
-	SelectStmt *select = (SelectStmt *) linitial_node(RawStmt, statements)->stmt;
-
-	if (list_length(statements) != 1 || !IsA(select, SelectStmt) || select->op != SETOP_NONE ||
-		list_length(select->targetList) != 1 || select->fromClause != NIL ||
-		select->whereClause != NULL || select->sortClause != NIL)
-		ereport(ERROR, (errcode(ERRCODE_SYNTAX_ERROR), errmsg("not an expression: %s", text)));
-	return linitial_node(ResTarget, select->targetList)->val;
-}
-
 /* Raises an error if an expression is of no use: the same for all rows, or true of none or all. */
 static void
 check_expression(GuardOption option, Node *expression, const char *text)
@@ -315,6 +301,8 @@ guard_parse(Relation table, GuardOption option, const char *text)
 {
 	bool condition = option == OPTION_CONDITION;
 	ParseState *state = make_parsestate(NULL);
+	List *statements;
+	SelectStmt *select;
 	Node *expression;
 	List *names;
 
@@ -324,7 +312,13 @@ guard_parse(Relation table, GuardOption option, const char *text)
 					  option == OPTION_WITHIN ?
 						  within_hint :
 						  "Name one column, or pass an expression as an index has it.");
-	expression = parse_tree(text);
+	statements = raw_parser(psprintf("SELECT (%s)", text), RAW_PARSE_DEFAULT);
+	select = (SelectStmt *) linitial_node(RawStmt, statements)->stmt;
+	if (list_length(statements) != 1 || !IsA(select, SelectStmt) || select->op != SETOP_NONE ||
+		list_length(select->targetList) != 1 || select->fromClause != NIL ||
+		select->whereClause != NULL || select->sortClause != NIL)
+		ereport(ERROR, (errcode(ERRCODE_SYNTAX_ERROR), errmsg("not an expression: %s", text)));
+	expression = linitial_node(ResTarget, select->targetList)->val;
 	addNSItemToQuery(state,
 					 addRangeTableEntryForRelation(state, table, AccessShareLock, NULL, false,
 												   true),

@@ -35,23 +35,22 @@ is_unchanged(GuardCheck *check)
 }
 
 /* Searches for rows similar to a row that is stored, and acts. */
-static GuardAnswer
+static void
 search_and_act(GuardCheck *check)
 {
-	GuardAnswer answer;
 	GuardHit hit;
 
 	/* The search in order costs more: it is for the row that is named. */
-	while ((answer = guard_search(check)) == ANSWER_SIMILAR && !guard_finds_nearest(check, &hit))
-		;
-	if (answer != ANSWER_SIMILAR)
-		return answer;
+	do
+	{
+		if (!guard_search(check))
+			return;
+	} while (!guard_finds_nearest(check, &hit));
 	if (OidIsValid(check->rule->log))
 		guard_record(check, &hit);
 	else
 		guard_report(check, &hit);
 	ExecDropSingleTupleTableSlot(hit.row);
-	return answer;
 }
 
 /* ---- Rows that are looked at again ----------------------------------------------------- */
@@ -114,7 +113,7 @@ look_again(UnsureRow *unsure_row, Oid function)
 	{
 		guard_check_search(check.rule);
 		if (guard_begin_search(&check))
-			(void) search_and_act(&check);
+			search_and_act(&check);
 	}
 	if (check.state != NULL)
 		FreeExecutorState(check.state);
@@ -146,7 +145,8 @@ check_stored(GuardCheck *check)
 	else if (check->place->looks_again &&
 			 SessionReplicationRole != SESSION_REPLICATION_ROLE_REPLICA)
 		check->unfinished = UNFINISHED_TELL;
-	if (search_and_act(check) == ANSWER_UNSURE)
+	search_and_act(check);
+	if (check->unsure)
 		keep_unsure(check);
 }
 
@@ -177,7 +177,7 @@ guard_row(GuardCheck *check)
 		result = guard_place_row(check);
 	else if (check->stored)
 		check_stored(check);
-	else if (guard_begin_search(check) && guard_search(check) != ANSWER_NONE)
+	else if (guard_begin_search(check) && guard_search(check))
 		result = NULL; /* the row is skipped */
 	if (check->state != NULL)
 		FreeExecutorState(check->state);

@@ -121,7 +121,7 @@ begin_scan(GuardScan *scan, GuardCheck *check, Oid table, bool ordered)
 	scan->row = table_slot_create(scan->table, NULL);
 	scan->column = index_cache(scan->index)->signature;
 	scan->sets = index_cache(scan->index)->sets;
-	scan->signature = check->values.signature;
+	scan->signature = check->values.signature.value;
 	type = scan->index->rd_opcintype[scan->column - 1];
 	if (!scan->sets)
 	{
@@ -144,7 +144,7 @@ begin_scan(GuardScan *scan, GuardCheck *check, Oid table, bool ordered)
 	}
 	if (ordered && rule->measure == MEASURE_RESEMBLANCE &&
 		(guard_set_key(&order, scan->index, SK_ORDER_BY, scan->column, STRATEGY_DISTANCE, type,
-					   check->values.signature) ||
+					   check->values.signature.value) ||
 		 guard_set_key(&order, scan->index, SK_ORDER_BY, scan->column, STRATEGY_SYMBOLS,
 					   extension_type(rule->function, type == BITOID ? "minhash" : "simhash"),
 					   scan->signature)))
@@ -179,6 +179,7 @@ guard_is_within(GuardCheck *check, const GuardPlace *place, TupleTableSlot *row,
 		const GuardWithin *within = &check->rule->within[i];
 		const GuardTerm *term = &place->within[i];
 		NullableDatum own = check->values.within[i];
+		TypeCacheEntry *type = lookup_type_cache(term->type, TYPECACHE_EQ_OPR_FINFO);
 		NullableDatum value;
 
 		if (scope && !within->scope)
@@ -188,7 +189,8 @@ guard_is_within(GuardCheck *check, const GuardPlace *place, TupleTableSlot *row,
 				!within->unknown :
 				!(within->span != NULL ?
 					  are_within_span(within->span, term->type, value.value, own.value) :
-					  guard_is_equal(term, value.value, own.value)))
+					  DatumGetBool(FunctionCall2Coll(&type->eq_opr_finfo, term->collation,
+													 value.value, own.value))))
 			return false;
 	}
 	return true;
@@ -440,11 +442,11 @@ look(GuardCheck *check, const GuardHit *hit, void *state)
 }
 
 /*
- * Returns whether there is a row that is similar to the new one.  If the new row is stored, only
+ * Returns whether there is a row that is similar to the new one.  If that is stored, only
  * transactions of the first look are waited for: else sessions that try again and again could
  * keep each other waiting in circles, and none would ever commit.
  */
-GuardAnswer
+bool
 guard_search(GuardCheck *check)
 {
 	for (;;)
@@ -454,13 +456,14 @@ guard_search(GuardCheck *check)
 
 		guard_visit(check, false, look, &found);
 		if (found.stays)
-			return ANSWER_SIMILAR;
+			return true;
 		if (!TransactionIdIsValid(found.transaction))
-			return ANSWER_NONE;
+			return false;
 		if (check->stored && !TransactionIdIsValid(check->later))
 			check->later = ReadNextTransactionId();
-		if (check->unfinished == UNFINISHED_TELL)
-			return ANSWER_UNSURE;
+		check->unsure = check->unfinished == UNFINISHED_TELL;
+		if (check->unsure)
+			return false;
 		table = table_open(found.table, NoLock);
 		if (found.token != 0)
 			SpeculativeInsertionWait(found.transaction, found.token);

@@ -38,10 +38,8 @@ add(Lister *lister, const char *problem, const GuardHit *other)
 	const GuardCheck *check = &lister->check;
 	Datum values[COLUMNS];
 	bool nulls[COLUMNS] = {[3] = other == NULL, [4] = other == NULL};
-	NameData name;
 
-	namestrcpy(&name, check->rule->name);
-	values[0] = NameGetDatum(&name);
+	values[0] = DirectFunctionCall1(namein, CStringGetDatum(check->rule->name));
 	values[1] = CStringGetTextDatum(problem);
 	values[2] = guard_key_text(check->place, check->row);
 	if (other != NULL)
@@ -80,23 +78,22 @@ look_at_similar(GuardCheck *check, const GuardHit *hit, void *state)
 		ItemPointerCompare(&check->row->tts_tid, &hit->row->tts_tid) < 0;
 	Lister *lister = state;
 	NullableDatum group;
-	Datum other;
+	NullableDatum other;
 
 	if (groups)
 	{
 		group = guard_get(check, check->row, &place->group);
-		other = guard_get(check, hit->row, &hit->place->group_key).value;
+		other = guard_get(check, hit->row, &hit->place->group_key);
 		if (!guard_leads(check, place, check->row))
 		{
-			lister->near_leader |=
-				!group.isnull && guard_is_same(&place->group, group.value, other);
+			lister->near_leader |= guard_is_same(&place->group, group, other);
 			return STEP_ON;
 		}
 	}
 	/* Of a measure in one direction, the later row may rightly lead. */
 	if ((groups ? first && !directed : hit->place->table != place->table || first != directed) &&
 		!guard_is_true(check, hit->row, &hit->place->unless) &&
-		!(groups && violation_is_judged(check, false, other, group.value)))
+		!(groups && violation_is_judged(check, false, other.value, group.value)))
 		add(lister, groups ? "similar leaders" : "similar rows", hit);
 	return STEP_ON;
 }
@@ -119,7 +116,7 @@ look_at_grouped(Lister *lister, bool compared)
 		return;
 	if (group.isnull)
 		add(lister, "no group", NULL);
-	else if (!guard_has_leader(check, group.value))
+	else if (!guard_group_has(check, group.value, true, InvalidCommandId))
 		add(lister, "no leader", NULL);
 	else if (!violation_is_judged(check, true, key, group.value))
 		add(lister, "not similar to its leader", NULL);
