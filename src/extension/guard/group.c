@@ -180,23 +180,6 @@ is_same_leader(GuardCheck *check, bool found, TupleTableSlot *old)
 		guard_compares_alike(check, found, old);
 }
 
-/* Returns the key of a row; raises an error if it is NULL. */
-static Datum
-key_of(GuardCheck *check, TupleTableSlot *row)
-{
-	NullableDatum key = guard_get(check, row, &check->place->group_key);
-
-	if (key.isnull)
-		ereport(ERROR,
-				(errcode(ERRCODE_NOT_NULL_VIOLATION),
-				 errmsg("null value in column \"%s\" of relation \"%s\"",
-						check->rule->guarded->name,
-						RelationGetRelationName(check->data->tg_relation)),
-				 errdetail("Guard \"%s\" names rows by it.", check->rule->name),
-				 errhint("Give the column a default.")));
-	return key.value;
-}
-
 /* Raises an error if an update gives a row that has a group another one. */
 static void
 check_group_is_kept(GuardCheck *check)
@@ -258,13 +241,12 @@ guard_place_row(GuardCheck *check)
 	int number = ((const Var *) check->place->group.expression)->varattno;
 	bool found = guard_read_values(check);
 	bool compared = found && !guard_is_true(check, check->row, &check->place->unless);
-	Datum key = key_of(check, check->row);
-	Datum group = key;
-	bool is_null = false;
+	NullableDatum group = guard_get(check, check->row, &check->place->group_key);
 
 	if (now != NULL && ++now->placed % PROGRESS_STEP == 0 && now->how == PLACING_ALL)
 		progress_rows(now->placed);
-	if (now != NULL && now->how == PLACING_GIVEN)
+	/* Without a key, it is not stored. */
+	if ((now != NULL && now->how == PLACING_GIVEN) || group.isnull)
 		return row;
 	/* A row that is not compared leads. */
 	if (update && !slot_attisnull(check->row, number) &&
@@ -278,9 +260,9 @@ guard_place_row(GuardCheck *check)
 	if (found)
 		lock_scope(check, true);
 	if (compared)
-		group = find_group(check, key);
-	return heap_modify_tuple_by_cols(row, RelationGetDescr(data->tg_relation), 1, &number, &group,
-									 &is_null);
+		group.value = find_group(check, group.value);
+	return heap_modify_tuple_by_cols(row, RelationGetDescr(data->tg_relation), 1, &number,
+									 &group.value, &group.isnull);
 }
 
 /* ---- After a row was stored or deleted ---------------------------------------------------------- */
@@ -317,7 +299,7 @@ follow_old(GuardCheck *check, TupleTableSlot *old, TupleTableSlot *new)
 	check->row = old;
 	lock_scope(check, guard_read_values(check));
 	/* Rows of the same statement, too: they may have joined the old row. */
-	guard_hand_on(check, key_of(check, old), InvalidCommandId);
+	guard_hand_on(check, guard_get(check, old, &check->place->group_key).value, InvalidCommandId);
 }
 
 /* Places rows again after a row was stored or deleted. */
@@ -342,5 +324,5 @@ guard_follow_row(GuardCheck *check)
 		same = !check->rule->within[i].scope || guard_is_kept(check, old, new, &place->within[i]);
 	/* Rows may have lost the leader of this number to a TRUNCATE, but not those of this statement. */
 	if (!same)
-		guard_hand_on(check, key_of(check, new), guard_command_of(new));
+		guard_hand_on(check, guard_get(check, new, &place->group_key).value, guard_command_of(new));
 }

@@ -18,18 +18,10 @@
 
 #include "calls/objects.h"
 
-/* A trigger that fires for the rows of a table: the guard's, or a partition's copy of it. */
-typedef struct CachedTrigger
-{
-	Oid trigger; /* the key of a hash table */
-	GuardRule *rule;
-} CachedTrigger;
-
 /* ---- The cache --------------------------------------------------------------- */
 
-static List *rules;    /* GuardRule */
-static HTAB *triggers; /* CachedTrigger */
-static List *watched;  /* OIDs of relations */
+static List *rules;   /* GuardRule */
+static List *watched; /* OIDs of relations */
 static MemoryContext cache_context;
 static bool stale = true; /* a watched relation has changed, or there is no cache yet */
 
@@ -38,15 +30,6 @@ static void
 relation_changes(Datum argument, Oid relation)
 {
 	stale |= !OidIsValid(relation) || list_member_oid(watched, relation);
-}
-
-/* Makes an empty table whose keys are OIDs. */
-static HTAB *
-new_table(const char *name, Size entry, MemoryContext context)
-{
-	HASHCTL control = {.keysize = sizeof(Oid), .entrysize = entry, .hcxt = context};
-
-	return hash_create(name, 16, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 }
 
 /* Empties the cache, if it is stale; what it had lives until the transaction ends. */
@@ -62,7 +45,6 @@ refresh_cache(void)
 	cache_context =
 		AllocSetContextCreate(TopMemoryContext, "neardup guards", ALLOCSET_DEFAULT_SIZES);
 	rules = watched = NIL;
-	triggers = new_table("neardup triggers", sizeof(CachedTrigger), cache_context);
 	stale = false;
 }
 
@@ -183,6 +165,9 @@ static GuardRule *
 make_rule(Oid root, Oid guarded, const char *name, const GuardOptions *options, Oid function)
 {
 	GuardRule *rule = palloc0(sizeof(GuardRule));
+	HASHCTL control = {.keysize = sizeof(Oid),
+					   .entrysize = sizeof(GuardPlace),
+					   .hcxt = CurrentMemoryContext};
 	Oid against;
 
 	rule->trigger = root;
@@ -213,7 +198,8 @@ make_rule(Oid root, Oid guarded, const char *name, const GuardOptions *options, 
 						  "Name a table with columns row_key and resembles for action 'log'.");
 	}
 	find_option_columns(rule);
-	rule->place = new_table("neardup places", sizeof(GuardPlace), rule->context);
+	rule->place =
+		hash_create("neardup places", 16, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	return rule;
 }
 
@@ -322,31 +308,35 @@ looks_again(const Trigger *guard, Relation table)
 
 /*
  * Returns the rule of a trigger of an open table, from the cache or newly made; NULL if there is no
- * such trigger.  When other tables are opened, the relation cache may build the triggers of this one
- * anew.
+ * such trigger.  When other tables are opened, the relation cache may build its triggers anew.
  */
 static GuardRule *
 cached_rule(Oid trigger, Relation table, Oid function)
 {
-	CachedTrigger *found = hash_search(triggers, &trigger, HASH_FIND, NULL);
-	MemoryContext old_context = MemoryContextSwitchTo(cache_context);
+	MemoryContext old_context;
+	GuardRule *rule = NULL;
+	ListCell *cell;
 
-	for (int i = 0; found == NULL && i < table->trigdesc->numtriggers; i++)
+	foreach (cell, rules)
+		if (list_member_oid(((GuardRule *) lfirst(cell))->triggers, trigger))
+			return lfirst(cell);
+	old_context = MemoryContextSwitchTo(cache_context);
+	for (int i = 0; rule == NULL && i < table->trigdesc->numtriggers; i++)
 		if (table->trigdesc->triggers[i].tgoid == trigger)
 		{
 			const Trigger *guard = guard_main(&table->trigdesc->triggers[i], table);
 			bool again = looks_again(guard, table);
 			GuardOptions options = guard_options(guard);
-			GuardRule *rule = find_rule(guard->tgoid, pstrdup(guard->tgname), &options, function);
-			GuardPlace *place = guard_place(rule, table);
+			GuardPlace *place;
 
+			rule = find_rule(guard->tgoid, pstrdup(guard->tgname), &options, function);
+			place = guard_place(rule, table);
 			place->looks_again = again;
 			guard_find_searched(rule, place, table);
-			found = hash_search(triggers, &trigger, HASH_ENTER, NULL);
-			found->rule = rule;
+			rule->triggers = lappend_oid(rule->triggers, trigger);
 		}
 	MemoryContextSwitchTo(old_context);
-	return found == NULL ? NULL : found->rule;
+	return rule;
 }
 
 /*

@@ -56,7 +56,8 @@ typedef struct GuardPlace
 /* A guard. */
 typedef struct GuardRule
 {
-	Oid trigger; /* the trigger on the guarded table */
+	Oid trigger;    /* the trigger on the guarded table */
+	List *triggers; /* OIDs of those that fire for its rows and those of partitions */
 	MemoryContext context;
 	const char *name;
 	Oid function; /* neardup_guard_row() */

@@ -42,28 +42,24 @@ type_name(Oid type)
 	return format_type_extended(type, -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY);
 }
 
-/* Returns the condition that two expressions are equal, or the left one less, below a domain. */
+/* Returns the condition that two expressions of a type are equal, or the left one less. */
 const char *
 guard_comparison(const char *left, Oid type, bool less, const char *right)
 {
-	Oid base = getBaseType(type);
-	const TypeCacheEntry *cache = lookup_type_cache(base, TYPECACHE_EQ_OPR | TYPECACHE_LT_OPR);
+	const TypeCacheEntry *cache =
+		lookup_type_cache(getBaseType(type), TYPECACHE_EQ_OPR | TYPECACHE_LT_OPR);
 	Oid compare = less ? cache->lt_opr : cache->eq_opr;
-	Oid left_type;
-	Oid right_type;
-	const char *cast;
+	StringInfoData text;
 
 	if (!OidIsValid(compare))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
 				 errmsg("could not identify an equality operator for type %s",
-						format_type_be(base)),
+						format_type_be(cache->type_id)),
 				 errhint("Name a column of another type.")));
-	op_input_types(compare, &left_type, &right_type);
-	cast = type_name(get_typtype(left_type) == TYPTYPE_PSEUDO ? base : left_type);
-	return psprintf("%s::%s OPERATOR(%s.%s) %s::%s", left, cast,
-					quote_identifier(get_namespace_name(get_func_namespace(get_opcode(compare)))),
-					get_opname(compare), right, cast);
+	initStringInfo(&text);
+	generate_operator_clause(&text, left, type, compare, right, type);
+	return text.data;
 }
 
 /* Returns the type of the column that names rows of a table. */
@@ -268,27 +264,34 @@ static const char *
 names_key(const GuardRule *rule, const char *column, const GuardTable *table, const char *key)
 {
 	const char *value = psprintf("v.%s", column);
-	Oid type = getBaseType(get_atttype(rule->verdicts, get_attnum(rule->verdicts, column)));
+	Oid type = get_atttype(rule->verdicts, get_attnum(rule->verdicts, column));
 	Oid key_type;
 	int32 modifier;
 	Oid collation;
+	const TypeCacheEntry *cache;
+	bool as_is;
 	Oid across;
+	StringInfoData text;
 
 	get_atttypetypmodcoll(table->oid, get_attnum(table->oid, table->name), &key_type, &modifier,
 						  &collation);
-	key_type = getBaseType(key_type);
-	across = get_opfamily_member(lookup_type_cache(key_type, TYPECACHE_BTREE_OPFAMILY)->btree_opf,
-								 type, key_type, BTEqualStrategyNumber);
-	if (!IsBinaryCoercible(type, key_type) && OidIsValid(across))
-		return psprintf("%s OPERATOR(%s.%s) %s::%s", value,
-						quote_identifier(get_namespace_name(get_func_namespace(get_opcode(across)))),
-						get_opname(across), key, type_name(key_type));
-	if (!IsBinaryCoercible(type, key_type))
+	cache = lookup_type_cache(getBaseType(key_type), TYPECACHE_BTREE_OPFAMILY | TYPECACHE_EQ_OPR);
+	as_is = IsBinaryCoercible(type, cache->type_id);
+	across = as_is ? InvalidOid :
+					 get_opfamily_member(cache->btree_opf, getBaseType(type), cache->type_id,
+										 BTEqualStrategyNumber);
+	if (!as_is && !OidIsValid(across))
+	{
 		value = psprintf("%s.neardup_as_id(%s::pg_catalog.text, NULL::%s)",
-						 guard_extension_schema(rule), value, type_name(key_type));
-	if (OidIsValid(collation))
+						 guard_extension_schema(rule), value, type_name(cache->type_id));
+		type = cache->type_id;
+	}
+	if (!OidIsValid(across) && OidIsValid(collation))
 		value = psprintf("(%s COLLATE %s)", value, generate_collation_name(collation));
-	return guard_comparison(value, key_type, false, key);
+	initStringInfo(&text);
+	generate_operator_clause(&text, value, type, OidIsValid(across) ? across : cache->eq_opr, key,
+							 key_type);
+	return text.data;
 }
 
 /* Returns the condition that a verdict v is on the new row $1 and the row of a key of a table. */
