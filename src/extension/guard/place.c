@@ -26,7 +26,6 @@
 #include "utils/lsyscache.h"
 #include "utils/partcache.h"
 #include "utils/typcache.h"
-#include "utils/varlena.h"
 
 #include "index/index.h"
 #include "rights.h"
@@ -94,13 +93,17 @@ key_name(const GuardRule *rule, const GuardTable *table)
 			 errhint("Add a primary key.")));
 }
 
-/* Finds the columns of the primary key of a table and, if asked, the one that names rows. */
-void
-guard_find_key(const GuardRule *rule, GuardTable *table, bool by_one_column)
+/* Adds a table whose rows refuse others, with the columns of its primary key. */
+GuardTable *
+guard_add_table(GuardRule *rule, Oid oid)
 {
+	GuardTable *table = palloc0(sizeof(GuardTable));
 	Oid constraint;
 
-	(void) get_primary_key_attnos(table->oid, true, &constraint);
+	guard_watch(oid);
+	table->oid = oid;
+	rule->tables = lappend(rule->tables, table);
+	(void) get_primary_key_attnos(oid, true, &constraint);
 	if (OidIsValid(constraint))
 	{
 		Relation index = index_open(get_constraint_index(constraint), AccessShareLock);
@@ -109,11 +112,12 @@ guard_find_key(const GuardRule *rule, GuardTable *table, bool by_one_column)
 		table->keys = index->rd_index->indnkeyatts;
 		table->key = palloc(table->keys * sizeof(char *));
 		for (int i = 0; i < table->keys; i++)
-			table->key[i] = get_attname(table->oid, index->rd_index->indkey.values[i], false);
+			table->key[i] = get_attname(oid, index->rd_index->indkey.values[i], false);
 		index_close(index, AccessShareLock);
 	}
-	if (by_one_column)
+	if (rule->action->groups || rule->options.value[OPTION_VERDICTS] != NULL)
 		table->name = key_name(rule, table);
+	return table;
 }
 
 /* ---- Tables ------------------------------------------------------------------------ */

@@ -146,20 +146,6 @@ find_table(const GuardRule *rule, GuardOption option)
 	return table;
 }
 
-/* Adds a table whose rows refuse others. */
-static GuardTable *
-add_table(GuardRule *rule, Oid oid)
-{
-	GuardTable *table = palloc0(sizeof(GuardTable));
-
-	table->oid = oid;
-	rule->tables = lappend(rule->tables, table);
-	guard_find_key(rule, table,
-				   rule->action->groups || rule->options.value[OPTION_VERDICTS] != NULL);
-	guard_watch(oid);
-	return table;
-}
-
 /* Makes the rule of a guard, in the cache's context. */
 static GuardRule *
 make_rule(Oid root, Oid guarded, const char *name, const GuardOptions *options, Oid function)
@@ -183,13 +169,13 @@ make_rule(Oid root, Oid guarded, const char *name, const GuardOptions *options, 
 	if (rule->signature == NULL)
 		refuse_option(OPTION_SIGNATURE, NULL, "Name a column of signatures.");
 	rule->within = guard_within(options, &rule->withins);
-	rule->guarded = add_table(rule, guarded);
+	rule->guarded = guard_add_table(rule, guarded);
 	rule->verdicts = find_table(rule, OPTION_VERDICTS);
 	against = find_table(rule, OPTION_AGAINST);
 	if (OidIsValid(against) && rule->action->groups)
 		refuse_option(OPTION_AGAINST, NULL, "Groups consist of rows of one table.");
 	if (OidIsValid(against))
-		(void) add_table(rule, against);
+		(void) guard_add_table(rule, against);
 	if (rule->action->needs == OPTION_LOG_TABLE)
 	{
 		rule->log = find_table(rule, OPTION_LOG_TABLE);

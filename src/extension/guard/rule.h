@@ -91,7 +91,7 @@ extern void guard_watch(Oid relation);
 
 /* ---- Tables and indexes (place.c) -------------------------------------------------- */
 
-extern void guard_find_key(const GuardRule *rule, GuardTable *table, bool by_one_column);
+extern GuardTable *guard_add_table(GuardRule *rule, Oid oid);
 extern void guard_find_searched(const GuardRule *rule, GuardPlace *place, Relation table);
 extern void guard_fill_place(GuardRule *rule, GuardPlace *place, Relation table);
 extern bool guard_index_holds(Relation index, int column, const Expr *wanted);

@@ -204,40 +204,9 @@ guard_check_right(const GuardRule *rule, Oid table, AttrNumber column, AclMode r
 }
 
 /*
- * Raises an error unless the current user may read all rows of a table that is searched, or nobody but
- * its owner can have made the guard.  Every option is evaluated on rows that are found, or tells of
- * them.  A trigger has no owner of its own: each role that may create triggers on the guarded table
- * counts as one that has made the guard.
+ * Raises an error unless the current user may read all rows of the tables that are searched, or nobody
+ * but their owner can have made the guard, which tells of them: a trigger has no owner of its own.
  */
-static void
-check_search(const GuardRule *rule, Oid table)
-{
-	Relation guarded = table_open(rule->guarded->oid, AccessShareLock);
-	Relation searched = table_open(table, AccessShareLock);
-	bool one_owner = guarded->rd_rel->relowner == searched->rd_rel->relowner;
-	const char *makers = one_owner ? others_who_make_triggers(guarded) : NULL;
-	bool hidden = role_may_select(table, InvalidAttrNumber);
-
-	table_close(searched, NoLock);
-	table_close(guarded, NoLock);
-	if (one_owner && makers == NULL)
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 hidden ? errmsg("row-level security hides rows of table \"%s\"", get_rel_name(table)) :
-					  errmsg("permission denied for table %s", get_rel_name(table)),
-			 errdetail("Guard \"%s\" tells which rows are there, and roles other than their owner may have made it.",
-					   rule->name),
-			 makers != NULL ?
-				 errhint("Use REVOKE TRIGGER ON %s FROM %s, and drop the triggers that are not yours.",
-						 guard_qualified(rule->guarded->oid), makers) :
-				 hidden ? errhint("Give both tables one owner.") :
-						  errhint("Use GRANT SELECT ON %s TO %s, or give both tables one owner.",
-								  guard_qualified(table),
-								  quote_identifier(GetUserNameFromId(GetUserId(), false)))));
-}
-
-/* Raises an error unless the tables of a guard may be searched for the current user. */
 void
 guard_check_search(const GuardRule *rule)
 {
@@ -246,9 +215,39 @@ guard_check_search(const GuardRule *rule)
 	foreach (cell, rule->tables)
 	{
 		Oid table = ((const GuardTable *) lfirst(cell))->oid;
+		Relation guarded;
+		Relation searched;
+		const char *makers = NULL;
+		bool one_owner;
+		bool hidden;
 
-		if (!role_may_read(table, InvalidAttrNumber))
-			check_search(rule, table);
+		if (role_may_read(table, InvalidAttrNumber))
+			continue;
+		guarded = table_open(rule->guarded->oid, AccessShareLock);
+		searched = table_open(table, AccessShareLock);
+		one_owner = guarded->rd_rel->relowner == searched->rd_rel->relowner;
+		if (one_owner)
+			makers = others_who_make_triggers(guarded);
+		table_close(searched, NoLock);
+		table_close(guarded, NoLock);
+		if (one_owner && makers == NULL)
+			continue;
+		hidden = role_may_select(table, InvalidAttrNumber);
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 hidden ?
+					 errmsg("row-level security hides rows of table \"%s\"", get_rel_name(table)) :
+					 errmsg("permission denied for table %s", get_rel_name(table)),
+				 errdetail("Guard \"%s\" tells which rows are there, and roles other than their owner may have made it.",
+						   rule->name),
+				 makers != NULL ?
+					 errhint("Use REVOKE TRIGGER ON %s FROM %s, and drop the triggers that are not yours.",
+							 guard_qualified(rule->guarded->oid), makers) :
+					 hidden ?
+					 errhint("Give both tables one owner.") :
+					 errhint("Use GRANT SELECT ON %s TO %s, or give both tables one owner.",
+							 guard_qualified(table),
+							 quote_identifier(GetUserNameFromId(GetUserId(), false)))));
 	}
 }
 
