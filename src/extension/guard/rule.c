@@ -311,11 +311,13 @@ cached_rule(Oid trigger, Relation table, Oid function)
 		if (table->trigdesc->triggers[i].tgoid == trigger)
 		{
 			const Trigger *guard = guard_main(&table->trigdesc->triggers[i], table);
-			bool again = looks_again(guard, table);
+			Oid main_trigger = guard->tgoid;
+			const char *name = pstrdup(guard->tgname);
 			GuardOptions options = guard_options(guard);
+			bool again = looks_again(guard, table);
 			GuardPlace *place;
 
-			rule = find_rule(guard->tgoid, pstrdup(guard->tgname), &options, function);
+			rule = find_rule(main_trigger, name, &options, function);
 			place = guard_place(rule, table);
 			place->looks_again = again;
 			guard_find_searched(rule, place, table);
