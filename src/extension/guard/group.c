@@ -25,6 +25,7 @@
 #include "storage/lmgr.h"
 #include "storage/proc.h"
 #include "utils/datum.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
@@ -71,9 +72,12 @@ static bool
 lock_groups(const GuardRule *rule, uint16 number, LOCKMODE mode, bool waits)
 {
 	LOCKTAG tag;
+	bool taken;
 
 	SET_LOCKTAG_OBJECT(tag, MyDatabaseId, RelationRelationId, rule->guarded->oid, number);
-	return LockAcquire(&tag, mode, false, !waits) != LOCKACQUIRE_NOT_AVAIL;
+	taken = LockAcquire(&tag, mode, false, !waits) != LOCKACQUIRE_NOT_AVAIL;
+	AcceptInvalidationMessages();
+	return taken;
 }
 
 /* Locks a table before a statement: against all placements, or those that take the whole table. */
@@ -289,19 +293,6 @@ guard_place_again(GuardRule *rule, SPIPlanPtr plan, const GuardParameters *list,
 	PG_END_TRY();
 }
 
-/* Places the members of the group again that an old row led, unless the new row leads it alike. */
-static void
-follow_old(GuardCheck *check, TupleTableSlot *old, TupleTableSlot *new)
-{
-	if (new != NULL && guard_leads(check, check->place, new) &&
-		is_same_leader(check, guard_read_values(check), old))
-		return;
-	check->row = old;
-	lock_scope(check, guard_read_values(check));
-	/* Rows of the same statement, too: they may have joined the old row. */
-	guard_hand_on(check, guard_get(check, old, &check->place->group_key).value, InvalidCommandId);
-}
-
 /* Places rows again after a row was stored or deleted. */
 void
 guard_follow_row(GuardCheck *check)
@@ -310,14 +301,22 @@ guard_follow_row(GuardCheck *check)
 	const GuardPlace *place = check->place;
 	TupleTableSlot *old = TRIGGER_FIRED_BY_INSERT(event) ? NULL : check->data->tg_trigslot;
 	TupleTableSlot *new = TRIGGER_FIRED_BY_DELETE(event) ? NULL : check->row;
+	bool leads;
 	bool same;
 
 	if (placement_of(check->rule) != NULL && placement->how == PLACING_GIVEN)
 		return;
-	if (old != NULL && guard_leads(check, place, old))
-		follow_old(check, old, new);
+	leads = new != NULL &&guard_leads(check, place, new);
+	if (old != NULL && guard_leads(check, place, old) &&
+		!(leads && is_same_leader(check, guard_read_values(check), old)))
+	{
+		check->row = old;
+		lock_scope(check, guard_read_values(check));
+		/* Rows of the same statement, too: they may have joined the old row. */
+		guard_hand_on(check, guard_get(check, old, &place->group_key).value, InvalidCommandId);
+	}
 	check->row = new;
-	if (new == NULL || !guard_leads(check, place, new))
+	if (!leads)
 		return;
 	same = old != NULL && guard_is_kept(check, old, new, &place->group);
 	for (int i = 0; same && i < check->rule->withins; i++)

@@ -120,12 +120,10 @@ guard_threshold(const GuardOptions *options)
 	char *end;
 	double threshold;
 
-	if (value == NULL)
-		refuse_option(OPTION_THRESHOLD, NULL,
+	threshold = value == NULL ? 0 : strtod(value, &end);
+	if (value == NULL || end == value || *end != '\0')
+		refuse_option(OPTION_THRESHOLD, value == NULL ? NULL : psprintf("It is '%s'.", value),
 					  "Pass a similarity, as in neardup_guard('proposals', 'sig', 0.9).");
-	threshold = strtod(value, &end);
-	if (end == value || *end != '\0')
-		refuse_option(OPTION_THRESHOLD, psprintf("It is '%s'.", value), "Pass a similarity.");
 	check_threshold(threshold, NULL);
 	return threshold;
 }

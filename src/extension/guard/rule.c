@@ -329,12 +329,9 @@ cached_rule(Oid trigger, Relation table, Oid function)
 
 /*
  * Returns the rule of a trigger that fires for rows of an open table, with the table's place, and
- * locks the tables that are searched; NULL if there is no such trigger.  What it points to lives
- * until the transaction ends at least.
- *
- * What was found before the locks were taken may have changed meanwhile, and is made again.  What
- * was made under the locks is returned even if the cache is stale again, as it always is where each
- * read of a catalog invalidates caches (debug_discard_caches).
+ * locks the tables that are searched; NULL if there is no such trigger.  What was found before the
+ * locks were taken may have changed, and is made again; what was made under them is returned even if
+ * the cache is stale, as it always is with debug_discard_caches.  It lives until the transaction ends.
  */
 GuardRule *
 guard_rule(Oid trigger, Relation table, Oid function, GuardPlace **place)
