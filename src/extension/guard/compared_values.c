@@ -23,11 +23,14 @@ static bool
 are_sources_kept(const GuardCheck *check, const Expr *expression)
 {
 	TupleDesc row_type = check->row->tts_tupleDescriptor;
-	bool kept = TRIGGER_FIRED_BY_UPDATE(check->data->tg_event);
 	Bitmapset *sources = NULL;
 	int member = -1;
+	bool kept;
 
 	pull_varattnos((Node *) expression, 1, &sources);
+	/* The whole row and system columns come first. */
+	kept = TRIGGER_FIRED_BY_UPDATE(check->data->tg_event) &&
+		bms_next_member(sources, -1) > -FirstLowInvalidHeapAttributeNumber;
 	while (kept && (member = bms_next_member(sources, member)) >= 0)
 	{
 		AttrNumber number = member + FirstLowInvalidHeapAttributeNumber;
@@ -144,13 +147,18 @@ guard_begin_search(GuardCheck *check)
 	return guard_read_values(check) && !guard_is_true(check, check->row, &check->place->unless);
 }
 
-/* Returns whether two versions of a row are compared alike; `found`: the new one is at all. */
+/*
+ * Returns whether two versions of a row are compared alike, and groups and verdicts name both alike;
+ * `found`: the new one is compared at all.
+ */
 bool
 guard_compares_alike(GuardCheck *check, bool found, TupleTableSlot *old)
 {
 	const GuardPlace *place = check->place;
 	GuardValues values;
-	bool alike = read_values(check, old, &values) == found;
+	bool alike = read_values(check, old, &values) == found &&
+		(place->group_key.expression == NULL ||
+		 guard_is_kept(check, old, check->row, &place->group_key));
 
 	for (int i = 0; found && alike && i < check->rule->withins; i++)
 		alike = guard_is_same(&place->within[i], check->values.within[i], values.within[i]);

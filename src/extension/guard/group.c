@@ -176,14 +176,6 @@ guard_may_join(GuardCheck *check, const GuardPlace *place, TupleTableSlot *row)
 					  false);
 }
 
-/* Returns whether both versions of a row have one key, and are compared alike. */
-static bool
-is_same_leader(GuardCheck *check, bool found, TupleTableSlot *old)
-{
-	return guard_is_kept(check, old, check->row, &check->place->group_key) &&
-		guard_compares_alike(check, found, old);
-}
-
 /* Raises an error if an update gives a row that has a group another one. */
 static void
 check_group_is_kept(GuardCheck *check)
@@ -254,7 +246,7 @@ guard_place_row(GuardCheck *check)
 		return row;
 	/* A row that is not compared leads. */
 	if (update && !slot_attisnull(check->row, number) &&
-		is_same_leader(check, found, data->tg_trigslot) &&
+		guard_compares_alike(check, found, data->tg_trigslot) &&
 		(compared ? !guard_is_true(check, data->tg_trigslot, &check->place->unless) :
 					guard_leads(check, check->place, data->tg_trigslot)))
 	{
@@ -308,7 +300,7 @@ guard_follow_row(GuardCheck *check)
 		return;
 	leads = new != NULL &&guard_leads(check, place, new);
 	if (old != NULL && guard_leads(check, place, old) &&
-		!(leads && is_same_leader(check, guard_read_values(check), old)))
+		!(leads && guard_compares_alike(check, guard_read_values(check), old)))
 	{
 		check->row = old;
 		lock_scope(check, guard_read_values(check));

@@ -530,12 +530,13 @@ guard_fill_place(GuardRule *rule, GuardPlace *place, Relation table)
 	{
 		place->group =
 			find_term(rule, OPTION_GROUP_COLUMN, place, table, quote_identifier(rule->group));
-		place->group_key = find_term(rule, OPTION_GROUP_COLUMN, place, table,
-									 quote_identifier(rule->guarded->name));
 		place->predicate = list_concat_copy(place->predicate,
 											(List *) guard_parse(table, OPTION_CONDITION,
 																 guard_leader_condition(rule)));
 	}
+	if (place->table->name != NULL)
+		place->group_key = find_term(rule, OPTION_GROUP_COLUMN, place, table,
+									 quote_identifier(place->table->name));
 	if (rule->unless != NULL && get_attnum(place->oid, rule->unless) > 0 &&
 		get_atttype(place->oid, get_attnum(place->oid, rule->unless)) == BOOLOID)
 		place->unless =

@@ -171,6 +171,8 @@ guard_row(GuardCheck *check)
 	(void) guard_index(check->rule, check->place);
 	check->stored = TRIGGER_FIRED_AFTER(event);
 	check->row = TRIGGER_FIRED_BY_UPDATE(event) ? data->tg_newslot : data->tg_trigslot;
+	/* An update sets it only after its BEFORE triggers; generated columns may be made of it. */
+	check->row->tts_tableOid = RelationGetRelid(data->tg_relation);
 	if (action->groups && check->stored)
 		guard_follow_row(check);
 	else if (action->groups)

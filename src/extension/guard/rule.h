@@ -49,7 +49,7 @@ typedef struct GuardPlace
 	List *predicate;     /* the condition with implicit AND; of groups, on a row that leads, too */
 	Bitmapset *columns;  /* columns in the terms, from FirstLowInvalidHeapAttributeNumber on */
 	Bitmapset *sources;  /* columns that the signature is made of, in the same way */
-	GuardTerm group_key; /* names rows that a guard groups */
+	GuardTerm group_key; /* names rows, for groups and verdicts */
 	GuardTerm group;     /* the key of the row that leads the row's group */
 } GuardPlace;
 

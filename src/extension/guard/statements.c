@@ -339,15 +339,8 @@ guard_is_judged(GuardCheck *check, const GuardHit *hit)
 	bool found = false;
 
 	guard_check_right(rule, rule->verdicts, InvalidAttrNumber, ACL_SELECT, OPTION_VERDICTS);
-	for (int i = 0; i < 2; i++)
-	{
-		const GuardPlace *place = i == 0 ? check->place : hit->place;
-		NullableDatum key;
-
-		key.value = slot_getattr(i == 0 ? check->row : hit->row,
-								 get_attnum(place->oid, place->table->name), &key.isnull);
-		guard_add_value(&list, InvalidOid, key);
-	}
+	guard_add_value(&list, InvalidOid, guard_get(check, check->row, &check->place->group_key));
+	guard_add_value(&list, InvalidOid, guard_get(check, hit->row, &hit->place->group_key));
 	if (list.any_null)
 		return false;
 	SPI_connect();
