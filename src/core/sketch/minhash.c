@@ -213,8 +213,12 @@ CPU_CHOICE(best_kernel, RoundKernel, round_kernels)
 
 /* ---- The sketch --------------------------------------------------------------- */
 
-/* A smaller set takes several rounds at once, which fill the lanes. */
+/*
+ * A set of at most TOGETHER_MOST elements takes several rounds at once, which fill at least LANES_MIN
+ * lanes.  A set of 100 elements gains a fifth.
+ */
 #define LANES_MIN 64
+#define TOGETHER_MOST (LANES / 4)
 
 /*
  * After STEPS_PER_BIN steps for each bin only SAMPLED elements go on
@@ -275,13 +279,17 @@ take_round(Sketcher *s, const uint64_t *element, size_t n, uint32_t round)
 	}
 }
 
-/* Takes a small set through the later rounds, several at once, side by side in the lanes. */
-static void
-take_rounds_together(Sketcher *s, const uint64_t *element, size_t n)
+/*
+ * Takes a small set through the later rounds, several at once, side by side in the lanes, up to
+ * `last`.  Returns the next round.
+ */
+static uint32_t
+take_rounds_together(Sketcher *s, const uint64_t *element, size_t n, uint32_t last)
 {
 	uint32_t together = (uint32_t) (Min(LANES, Max(LANES_MIN, s->k)) / n);
 	uint64_t repeated[LANES];
 	uint32_t step[LANES];
+	uint32_t round = 1;
 
 	for (uint32_t i = 0; i < together; i++)
 		for (size_t j = 0; j < n; j++)
@@ -289,12 +297,13 @@ take_rounds_together(Sketcher *s, const uint64_t *element, size_t n)
 			repeated[i * n + j] = element[j];
 			step[i * n + j] = i;
 		}
-	for (uint32_t round = 1; round <= s->last_round && !is_full(s); round += together)
+	for (; together > 0 && round <= last && !is_full(s); round += together)
 	{
-		int count = (int) (Min(together, s->last_round + 1 - round) * n);
+		int count = (int) (Min(together, last + 1 - round) * n);
 
 		apply(s, best_kernel.later(repeated, step, count, round, s->k, s->symbols, &s->lanes));
 	}
+	return Min(round, last + 1);
 }
 
 /* Gives each bin that no round reached the least element by a permutation of its own. */
@@ -344,13 +353,22 @@ add_to_least(LeastElements *least, const uint64_t *element, size_t n)
 	}
 }
 
-/* Takes elements through the later rounds; `steps` were taken before. */
+/* Takes elements through the later rounds; `steps` were taken in the first. */
 static void
 take_later_rounds(Sketcher *s, const uint64_t *element, size_t n, size_t steps)
 {
 	LeastElements least = {.count = 0};
+	uint32_t round = 1;
 
-	for (uint32_t round = 1; round <= s->last_round && !is_full(s); round++)
+	if (n <= TOGETHER_MOST)
+	{
+		/* These rounds take all elements. */
+		size_t last = n > SAMPLED ? STEPS_PER_BIN * (size_t) s->k / n - 1 : s->last_round;
+
+		round = take_rounds_together(s, element, n, Min(last, s->last_round));
+		steps += (round - 1) * n;
+	}
+	for (; round <= s->last_round && !is_full(s); round++)
 	{
 		if (steps >= STEPS_PER_BIN * (size_t) s->k && n > SAMPLED)
 		{
@@ -385,13 +403,7 @@ sketch(const uint64_t *element, size_t n, int k, uint32_t *symbols)
 	if (n == 0)
 		return;
 	take_round(&s, element, n, 0);
-	if (n >= LANES_MIN)
-	{
-		take_later_rounds(&s, element, n, n);
-		return;
-	}
-	take_rounds_together(&s, element, n);
-	fill_empty_bins(&s, element, n);
+	take_later_rounds(&s, element, n, n);
 }
 
 /*
