@@ -34,27 +34,68 @@ write_many(void)
 	return column;
 }
 
-/* Signs texts, and returns their clusters decided by their sets; with digests that remember them or not. */
+static uint8_t signatures[TEXTS * SIZE];
+static size_t late; /* minhashes that were made late */
+
+/* A neardup_values.read: makes the minhash of a text if it was not made at once. */
+static bool
+read_late(void *state, size_t row, const uint8_t **value, size_t *length)
+{
+	neardup_session *session = neardup_open(NULL);
+	neardup_column text = *(const neardup_column *) state;
+	neardup_signer *signer;
+
+	*value = signatures + row * SIZE;
+	*length = SIZE;
+	if (**value == 0)
+	{
+		text.first = row;
+		text.count = 1;
+		late++;
+		CHECK(neardup_signer_new(session, NEARDUP_MINHASH, 512, 1, "word 1", NULL, 0, &signer) ==
+			  NEARDUP_OK);
+		CHECK(neardup_sign_column(session, signer, &text, NULL, signatures + row * SIZE, NULL, NULL,
+								  NULL) == NEARDUP_OK);
+		neardup_signer_free(session, signer);
+	}
+	neardup_close(session);
+	return true;
+}
+
+/* What a signer remembers, at what threshold, and whether it leaves minhashes out. */
+typedef struct Remembered
+{
+	size_t bytes; /* 0: it does not */
+	double threshold;
+	bool later;
+} Remembered;
+
+/* Signs texts, and returns their clusters decided by their sets. */
 static void
-cluster_many(neardup_session *session, const neardup_column *texts, size_t remembered,
+cluster_many(neardup_session *session, const neardup_column *texts, Remembered remembered,
 			 const neardup_options *options, uint32_t *keeper, double *similarity)
 {
-	static uint8_t signatures[TEXTS * SIZE];
 	static uint64_t digest[TEXTS];
 	neardup_signer *signer[2];
 	neardup_evidence evidence = {.texts = texts, .columns = 1};
-	neardup_values values = {NEARDUP_MINHASH, TEXTS, signatures, SIZE, .evidence = &evidence};
+	neardup_values values = {NEARDUP_MINHASH,      TEXTS,
+							 signatures,           SIZE,
+							 .read = read_late,    .state = (void *) texts,
+							 .evidence = &evidence};
 
 	for (int i = 0; i < 2; i++)
 		CHECK(neardup_signer_new(session, i == 0 ? NEARDUP_MINHASH : NEARDUP_SHINGLES,
 								 i == 0 ? 512 : 0, i == 0, "word 1", NULL, 0,
 								 &signer[i]) == NEARDUP_OK);
-	if (remembered > 0)
+	for (int i = 0; remembered.bytes > 0 && i < 3; i++)
+		CHECK(neardup_signer_remember(session, signer[i > 1], i == 0 ? 0 : remembered.threshold,
+									  remembered.bytes, remembered.later) == NEARDUP_INVALID ||
+			  i == 1);
+	if (remembered.bytes > 0)
 	{
-		CHECK(neardup_signer_remember(session, signer[0], remembered) == NEARDUP_OK);
-		CHECK(neardup_signer_remember(session, signer[0], remembered) == NEARDUP_INVALID);
-		CHECK(neardup_signer_remember(session, signer[1], remembered) == NEARDUP_INVALID);
+		CHECK(neardup_signer_remember(session, signer[0], 0.5, 1, false) == NEARDUP_INVALID);
 		evidence.digest = digest;
+		evidence.remembers = signer[0];
 	}
 	CHECK(neardup_sign_column(session, signer[0], texts, NULL, signatures, NULL, NULL, digest) ==
 		  NEARDUP_OK);
@@ -68,7 +109,12 @@ cluster_many(neardup_session *session, const neardup_column *texts, size_t remem
 static void
 test_remembered(neardup_session *session)
 {
-	static const size_t sizes[] = {1, 4096, 65536, 1 << 20};
+	static const Remembered remembered[] = {{1, 0.6},
+											{4096, 0.6, true},
+											{65536, 0.6},
+											{1 << 20, 0.6, true},
+											{1 << 20, 0.9, true},
+											{1 << 20, 0.3}};
 	static uint32_t keeper[2][TEXTS];
 	static double similarity[2][TEXTS];
 	neardup_column texts = write_many();
@@ -79,16 +125,18 @@ test_remembered(neardup_session *session)
 		uint32_t members = 0;
 
 		options.nearest = nearest;
-		cluster_many(session, &texts, 0, &options, keeper[0], similarity[0]);
+		cluster_many(session, &texts, (Remembered){0}, &options, keeper[0], similarity[0]);
 		for (uint32_t i = 0; i < TEXTS; i++)
 			members += keeper[0][i] != i;
 		CHECK_MSG(members > 500 && members < TEXTS / 2, "%u members", members);
-		for (size_t size = 0; size < sizeof(sizes) / sizeof(*sizes); size++)
+		for (size_t i = 0; i < sizeof(remembered) / sizeof(*remembered); i++)
 		{
-			cluster_many(session, &texts, sizes[size], &options, keeper[1], similarity[1]);
+			late = 0;
+			cluster_many(session, &texts, remembered[i], &options, keeper[1], similarity[1]);
+			CHECK_MSG(i != 3 || (late > 0 && late < TEXTS / 2), "%zu were made late", late);
 			CHECK_MSG(memcmp(keeper[0], keeper[1], sizeof(keeper[0])) == 0 &&
 						  memcmp(similarity[0], similarity[1], sizeof(similarity[0])) == 0,
-					  "%zu bytes", sizes[size]);
+					  "%zu bytes", remembered[i].bytes);
 		}
 	}
 }

@@ -91,8 +91,13 @@ minhash_of_text(const SignatureMaker *maker, const char *utf8, size_t length, Si
 
 	minhash_begin(&builder, expected_shingles(maker->scheme, length));
 	shingle_text(utf8, length, maker->scheme, minhash_add, &builder);
-	if (maker->take != NULL)
-		maker->take(maker->state, builder.element, builder.table.count);
+	if (maker->take != NULL && !maker->take(maker->state, builder.element, builder.table.count))
+	{
+		signature->header.version = 0;
+		table_end(&builder.table);
+		host_free(builder.element);
+		return;
+	}
 	full = host_alloc(k * sizeof(uint32_t));
 	count = maker->weights != NULL ? minhash_finish_weighed(&builder, maker->weights, k, full) :
 									 minhash_finish(&builder, k, full);

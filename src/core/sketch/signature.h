@@ -109,8 +109,9 @@ typedef struct SignatureMaker
 	SignatureHeader header; /* the header of all; with weights its scheme is of weighed shingles */
 	SchemeId scheme;        /* the scheme of the shingles of a text */
 	const Weights *weights; /* the weights for minhash; NULL: none */
-	/* For minhash: is called with the distinct elements, as mix64 of each; or NULL. */
-	void (*take)(void *state, const uint64_t *element, size_t count);
+	/* For minhash: is called with the distinct elements, as mix64 of each.  If it returns false, the
+	   signature is not made, and has version 0.  Or NULL. */
+	bool (*take)(void *state, const uint64_t *element, size_t count);
 	void *state; /* the state of take */
 } SignatureMaker;
 

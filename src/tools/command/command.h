@@ -258,6 +258,7 @@ typedef struct RecordPlace
 extern int format_by_name(const char *name);
 extern int format_of(const char *name);
 extern Files *files_open(char **names, int format, bool twice);
+extern uint64_t names_bytes(char **names, const int *copy, bool unpacked);
 extern uint64_t files_bytes(const Files *files);
 extern bool files_next(Files *files, RecordBatch *batch);
 extern void files_done(Files *files, const RecordBatch *batch);
@@ -353,7 +354,8 @@ typedef struct Texts
 } Texts;
 
 extern void texts_add(Texts *texts, const RecordBatch *batch);
-extern const neardup_evidence *texts_done(Texts *texts, const neardup_signer *signer);
+extern const neardup_evidence *texts_done(Texts *texts, const neardup_signer *signer,
+										  const neardup_signer *remembers);
 
 /* ---- Templates (template.c) ----------------------------------------------------- */
 

@@ -23,6 +23,10 @@ typedef struct RecordValues
 	Spool out;   /* the bytes of the values */
 	Texts texts; /* the texts, if they decide */
 	Ends ends;
+	neardup_session *late_session; /* the session that makes values late */
+	neardup_signer *late_signer;
+	Buffer late;        /* the values that were made late */
+	Buffer late_number; /* uint32_t: the number of each record's, from 1; 0: there is none */
 	Buffer id; /* ids: int64_t, or texts with a zero behind each; empty: the numbers of records */
 	Ends id_ends;
 	Best best;
@@ -123,7 +127,7 @@ dedupe_write_pair(FILE *file, const RecordValues *corpus, uint32_t a, const Reco
 
 /* ---- Reading ------------------------------------------------------------ */
 
-/* Makes the value of a text; returns its length. */
+/* Makes the value of a text; returns its length, 0 if it is made when it is read. */
 static uint64_t
 make_value(RecordBatch *batch, const neardup_signer *signer, const RecordText *document)
 {
@@ -142,7 +146,10 @@ make_value(RecordBatch *batch, const neardup_signer *signer, const RecordText *d
 			  neardup_sign_column(batch->session, signer, &text, NULL,
 								  (uint8_t *) extend(&batch->out, size), NULL, NULL, &digest));
 		put(&batch->digest, &digest, sizeof(digest));
-		return size;
+		if (batch->out.bytes[batch->out.length - size] != 0)
+			return size;
+		batch->out.length -= size;
+		return 0;
 	}
 	check(batch->session,
 		  neardup_sign(batch->session, signer, document->text, document->length, &value));
@@ -216,6 +223,29 @@ keep_signature(void *state, const SignatureRecord *signature)
 		keep_record_id(corpus, signature->id, strlen(signature->id) + 1);
 }
 
+/* Returns the value of a record that was not made when it was read, which is made once, and its length. */
+static const uint8_t *
+late_value(RecordValues *corpus, size_t record, size_t *size)
+{
+	uint32_t *number = (uint32_t *) corpus->late_number.bytes + record;
+	const neardup_evidence *evidence = corpus->values.evidence;
+	neardup_bytes value;
+	const char *text;
+	size_t length;
+
+	*size = neardup_signature_size(corpus->late_signer);
+	if (*number == 0)
+	{
+		(void) evidence->read(evidence->state, 0, record, &text, &length);
+		check(corpus->late_session,
+			  neardup_sign(corpus->late_session, corpus->late_signer, text, length, &value));
+		put(&corpus->late, value.bytes, *size);
+		neardup_free(corpus->late_session, value.bytes);
+		*number = corpus->late.length / *size;
+	}
+	return (const uint8_t *) corpus->late.bytes + (*number - 1) * *size;
+}
+
 /* A function of neardup_values: reads the value of a record. */
 static bool
 read_value(void *state, size_t record, const uint8_t **value, size_t *length)
@@ -224,26 +254,30 @@ read_value(void *state, size_t record, const uint8_t **value, size_t *length)
 	uint64_t start = ends_start(&corpus->ends, record);
 
 	*length = ends_start(&corpus->ends, record + 1) - start;
-	*value = spool_get(&corpus->out, start, *length);
+	*value =
+		*length > 0 ? spool_get(&corpus->out, start, *length) : late_value(corpus, record, length);
 	return true;
 }
 
 /* The most bytes in which a signer remembers shingles, their share of --memory, and of the files. */
-#define REMEMBERED_MOST (32 << 20)
+#define REMEMBERED_MOST (512 << 20)
 #define REMEMBERED_SHARE 16
-#define REMEMBERED_OF 32
+#define REMEMBERED_OF 24
 
-/* Lets a signer of texts that decide remember their shingles. */
+/* Lets a signer of texts that decide remember their shingles, and those of --against. */
 static void
 remember_texts(neardup_session *session, neardup_signer *signer, const Files *files)
 {
-	uint64_t bytes = files_bytes(files) / REMEMBERED_OF;
+	uint64_t bytes = files_bytes(files);
 
+	if (options.against != NULL)
+		bytes += names_bytes(options.others, NULL, true);
+	bytes /= REMEMBERED_OF;
 	if (bytes > REMEMBERED_MOST)
 		bytes = REMEMBERED_MOST;
 	if (options.memory > 0 && bytes > options.memory / REMEMBERED_SHARE)
 		bytes = options.memory / REMEMBERED_SHARE;
-	check(session, neardup_signer_remember(session, signer, bytes));
+	check(session, neardup_signer_remember(session, signer, options.join.threshold, bytes, true));
 }
 
 /* Opens files, which are read again if `twice`, or if texts decide. */
@@ -273,8 +307,6 @@ read_corpus(neardup_session *session, neardup_signer *signer, RecordValues *corp
 		read_signatures(names, keep_signature, corpus);
 	else
 	{
-		if (texts_decide() && !corpus->against)
-			remember_texts(session, signer, corpus->files);
 		files_keep(corpus->files);
 		pipeline(corpus->files, make_values, keep_values, corpus);
 	}
@@ -286,8 +318,14 @@ read_corpus(neardup_session *session, neardup_signer *signer, RecordValues *corp
 									  .count = corpus->ends.count,
 									  .read = read_value,
 									  .state = corpus};
-	if (texts_decide())
-		corpus->values.evidence = texts_done(&corpus->texts, new_signer(session, NEARDUP_SHINGLES));
+	if (!texts_decide())
+		return;
+	corpus->values.evidence =
+		texts_done(&corpus->texts, new_signer(session, NEARDUP_SHINGLES), signer);
+	corpus->late_session = new_session();
+	corpus->late_signer = new_signer(corpus->late_session, kind_of_options());
+	memset(extend(&corpus->late_number, corpus->ends.count * sizeof(uint32_t)), 0,
+		   corpus->ends.count * sizeof(uint32_t));
 }
 
 /*
@@ -309,6 +347,9 @@ read_sides(neardup_session *session, bool twice, RecordValues **against)
 		learn_common(session, corpus->files, *against != NULL ? (*against)->files : NULL);
 	}
 	signer = new_signer(session, kind_of_options());
+	/* By containment, a large share of one set is enough, and any text may be similar to another. */
+	if (texts_decide() && options.join.contained == 0)
+		remember_texts(session, signer, corpus->files);
 	read_corpus(session, signer, corpus, options.files);
 	if (options.against != NULL)
 	{

@@ -136,25 +136,48 @@ files_open(char **names, int format, bool twice)
 	return files;
 }
 
-/* Returns how many bytes the files have, those aside that can be read only once. */
+/* Packed files of texts hold about this many times their bytes. */
+#define UNPACKED 3
+
+/* Returns whether a name says that a file is packed. */
+static bool
+name_is_packed(const char *name)
+{
+	size_t length = strlen(name);
+
+	return without_ending(name, length, ".gz") < length ||
+		without_ending(name, length, ".zst") < length;
+}
+
+/*
+ * Returns how many bytes files have, or about how many packed ones hold; those aside that can be read only
+ * once and have no copy.
+ */
 uint64_t
-files_bytes(const Files *files)
+names_bytes(char **names, const int *copy, bool unpacked)
 {
 	uint64_t bytes = 0;
 	struct stat status;
 
-	for (int i = 0; files->names[i] != NULL; i++)
-		if (files->copy[i] >= 0 ? fstat(files->copy[i], &status) == 0 :
-								  stat(files->names[i], &status) == 0 && S_ISREG(status.st_mode))
-			bytes += status.st_size;
+	for (int i = 0; names[i] != NULL; i++)
+		if (copy != NULL && copy[i] >= 0 ? fstat(copy[i], &status) == 0 :
+										   stat(names[i], &status) == 0 && S_ISREG(status.st_mode))
+			bytes += status.st_size * (unpacked && name_is_packed(names[i]) ? UNPACKED : 1);
 	return bytes;
+}
+
+/* Returns about how many bytes of texts the files have. */
+uint64_t
+files_bytes(const Files *files)
+{
+	return names_bytes(files->names, files->copy, true);
 }
 
 /* Starts with the first file, maybe again. */
 void
 files_rewind(Files *files)
 {
-	files->total = files_bytes(files);
+	files->total = names_bytes(files->names, files->copy, false);
 	files->begun = time(NULL);
 	files->again = files->next > 0;
 	files->records_first = files->records;

@@ -83,7 +83,7 @@ read_text(void *state, int thread, size_t place, const char **utf8, size_t *leng
 
 /* Prepares to read texts again; returns the evidence that they are, by a signer of shingles. */
 const neardup_evidence *
-texts_done(Texts *texts, const neardup_signer *signer)
+texts_done(Texts *texts, const neardup_signer *signer, const neardup_signer *remembers)
 {
 	size_t readers = options.join.jobs;
 
@@ -94,6 +94,7 @@ texts_done(Texts *texts, const neardup_signer *signer)
 	texts->evidence = (neardup_evidence){.signer = signer,
 										 .read = read_text,
 										 .state = texts,
-										 .digest = (const uint64_t *) texts->digest.bytes};
+										 .digest = (const uint64_t *) texts->digest.bytes,
+										 .remembers = remembers};
 	return &texts->evidence;
 }

@@ -119,12 +119,14 @@ NEARDUP_API neardup_code neardup_signer_new(neardup_session *session, neardup_ki
 NEARDUP_API void neardup_signer_free(neardup_session *session, neardup_signer *signer);
 
 /*
- * Lets a signer of minhashes remember the shingles of all texts whose digests it makes, in at most
- * `bytes` bytes (a sixth of one for each shingle is enough).  Pairs of texts that its digests tell
- * cannot be similar are not looked at then, which gives the same answers in less time.
+ * Lets a signer of minhashes remember a part of the shingles of all texts whose digests it makes, in
+ * about `bytes` bytes (half of one for each shingle is enough) and a temporary file.  Texts that are
+ * similar to no other by `threshold` are not compared then, which gives the same answers in less time.
+ * With `later`, minhashes of texts that are similar to no earlier one are not made: their first byte is
+ * 0, and neardup_values.read makes those that it is called for, by another signer.
  */
 NEARDUP_API neardup_code neardup_signer_remember(neardup_session *session, neardup_signer *signer,
-												 size_t bytes);
+												 double threshold, size_t bytes, bool later);
 
 /*
  * Returns of how many texts, whose values this signer made, its lexicon leaves nothing out since it would
@@ -336,6 +338,7 @@ typedef struct neardup_evidence
 	const struct neardup_values *sets; /* the sets of shingles, for which there is no signer */
 	const uint64_t *digest; /* the digest of each text, from neardup_sign_column(), by one signer;
 							   NULL: all sets are made */
+	const neardup_signer *remembers; /* the signer that remembers all texts, or NULL */
 } neardup_evidence;
 
 /* Values of a kind, one behind the other. */

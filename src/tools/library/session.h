@@ -9,6 +9,7 @@
 
 #include "library/neardup.h"
 #include "sketch/forms.h"
+#include "sketch/lone_sets.h"
 
 /* Memory that a call has allocated and not freed, in a ring. */
 typedef struct Block
@@ -36,14 +37,14 @@ struct neardup_session
 	char message[512];
 };
 
-/* The elements of all sets of a signer, a bit for each; elements share bits. */
+/* The sets of a signer that neardup_signer_remember() was told of. */
 typedef struct Memory
 {
 	pthread_mutex_t lock;
-	uint8_t tag;   /* differs from the tags of the next memories */
-	uint64_t mask; /* bits - 1 */
-	uint64_t set;  /* bits that are set */
-	uint64_t word[];
+	uint8_t tag;    /* differs from the tags of the next memories; 0: it is of no use any more */
+	bool later;     /* minhashes of sets like no earlier one are not made */
+	HostFile *file; /* the file of `sets` once it is kept */
+	LoneSets sets;
 } Memory;
 
 /* What a signer is made for; its lexicon is its own. */
@@ -117,16 +118,8 @@ extern void check_comparable(const Value *x, const SignatureHeader *y);
 
 /* ---- Texts (signers.c) ------------------------------------------------------ */
 
-/*
- * A digest: the lowest byte is the largest share of the set, in 255ths, that an earlier set can
- * have; the next is the tag of the memory that says so, 0 if there is none.
- */
-#define DIGEST_SHARE(digest) ((uint8_t) (digest))
-#define DIGEST_TAG(digest) ((uint8_t) ((digest) >> 8))
-#define DIGEST_SET(digest) ((digest) >> 16)
-
-/* The share that says nothing. */
-#define ANY_SHARE 255
+/* The tag of the memory that has the set of a digest, 0 if none has: its lowest byte. */
+#define DIGEST_TAG(digest) ((uint8_t) (digest))
 
 /* A text of a column; a null is empty. */
 typedef struct ColumnText
@@ -139,5 +132,21 @@ typedef struct ColumnText
 extern Value set_of_text(const SignatureMaker *maker, const char *utf8, size_t length);
 extern void check_column(const neardup_column *texts);
 extern ColumnText text_at(const neardup_column *texts, size_t i);
+
+/* ---- Sets that signers remember (remembered.c) ---------------------------- */
+
+/* The digests, with a tag, of the sets that are not lone; the tag is 0 if this is not known. */
+typedef struct OtherSets
+{
+	uint8_t tag;
+	KeyNumbers digests;
+} OtherSets;
+
+extern void memory_end(Memory *memory);
+extern bool remember_set(neardup_session *session, Memory *memory, uint64_t digest,
+						 const uint64_t *element, size_t count);
+extern OtherSets find_others(neardup_session *session, const neardup_values *const *values,
+							 int sides, double threshold);
+extern bool row_is_lone(const OtherSets *others, const neardup_values *values, uint32_t row);
 
 #endif

@@ -3,8 +3,6 @@
  */
 #include "library/session.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -230,13 +228,14 @@ neardup_signer_free(neardup_session *session, neardup_signer *signer)
 {
 	if (signer == NULL)
 		return;
-	neardup_free(session, signer->lexicon.key);
-	neardup_free(session, signer->lexicon.weight);
-	neardup_free(session, signer->weights.start);
+	(void) session_begin(session);
+	host_free(signer->lexicon.key);
+	host_free(signer->lexicon.weight);
+	host_free(signer->weights.start);
 	if (signer->memory != NULL)
-		pthread_mutex_destroy(&signer->memory->lock);
-	neardup_free(session, signer->memory);
-	neardup_free(session, signer);
+		memory_end(signer->memory);
+	host_free(signer);
+	(void) session_end();
 }
 
 size_t
@@ -253,82 +252,18 @@ neardup_signature_size(const neardup_signer *signer)
 
 /* ---- Digests ------------------------------------------------------------ */
 
-/* A memory of which more bits are set says nothing any more. */
-#define FULL(memory) ((memory)->set > (memory)->mask / 4 * 3)
-
-neardup_code
-neardup_signer_remember(neardup_session *session, neardup_signer *signer, size_t bytes)
-{
-	static atomic_uint memories;
-	size_t words = 1;
-	Memory *memory;
-
-	SESSION_BEGIN(session);
-	if (signer->kind != NEARDUP_MINHASH || signer->memory != NULL)
-		session_fail(NEARDUP_INVALID, "a signer of minhashes remembers sets, and begins to once");
-	while (words * 2 * sizeof(uint64_t) <= bytes)
-		words *= 2;
-	memory = host_alloc(sizeof(Memory) + words * sizeof(uint64_t));
-	memset(memory, 0, sizeof(Memory) + words * sizeof(uint64_t));
-	pthread_mutex_init(&memory->lock, NULL);
-	memory->tag = atomic_fetch_add(&memories, 1) % UINT8_MAX + 1;
-	memory->mask = words * 64 - 1;
-	session_keep(memory);
-	signer->memory = memory;
-	return session_end();
-}
-
-/* Remembers elements.  Returns how many of them may be of earlier sets. */
-static size_t
-signer_remember(Memory *memory, const uint64_t *element, size_t count)
-{
-	size_t seen = 0;
-
-	for (size_t i = 0; i < count; i++)
-	{
-		uint64_t *word = memory->word + (element[i] & memory->mask) / 64;
-		uint64_t bit = UINT64_C(1) << element[i] % 64;
-
-		seen += (*word & bit) != 0;
-		*word |= bit;
-	}
-	memory->set += count - seen;
-	return seen;
-}
-
-/* Returns the largest share of a set, in 255ths, that an earlier set can have; at once remembers it. */
-static uint8_t
-share_of_set(Memory *memory, const uint64_t *element, size_t count)
-{
-	size_t seen = count;
-
-	for (size_t i = 0; i < count; i++)
-		__builtin_prefetch(memory->word + (element[i] & memory->mask) / 64, 1);
-	pthread_mutex_lock(&memory->lock);
-	if (!FULL(memory))
-		seen = signer_remember(memory, element, count);
-	pthread_mutex_unlock(&memory->lock);
-	return count == 0 ? ANY_SHARE : (seen * ANY_SHARE + count - 1) / count;
-}
-
 /* What digests are made of. */
 typedef struct Digester
 {
+	neardup_session *session;
 	const neardup_signer *signer;
 	uint64_t digest;
 } Digester;
 
-/*
- * Makes the digest of the elements that have a weight, or of all if none has: the sum of secret hashes, and
- * their share.
- */
-static void
-signer_take_elements(void *state, const uint64_t *element, size_t count)
+/* Returns the sum of secret hashes of the elements that have a weight, or of all if none has. */
+static uint64_t
+sum_of_weighed(const neardup_signer *signer, const uint64_t *element, size_t count)
 {
-	Digester *digester = state;
-	const neardup_signer *signer = digester->signer;
-	const Weights *weights = signer->maker.weights;
-	Memory *memory = signer->memory;
 	uint64_t sum = 0;
 	uint64_t all = 0;
 	bool weighed = false;
@@ -336,28 +271,49 @@ signer_take_elements(void *state, const uint64_t *element, size_t count)
 	for (size_t i = 0; i < count; i++)
 	{
 		uint64_t hash = mix64(element[i] + signer->secret);
-		bool weighs = weights == NULL || weight_of(weights, element[i]) > 0;
+		bool weighs = weight_of(signer->maker.weights, element[i]) > 0;
 
 		weighed = weighed || weighs;
 		all += hash;
 		sum += weighs ? hash : 0;
 	}
-	sum = weighed ? sum : all;
-	digester->digest = sum << 16 | ANY_SHARE;
-	if (memory != NULL && weights == NULL)
-		digester->digest =
-			sum << 16 | (uint64_t) memory->tag << 8 | share_of_set(memory, element, count);
+	return weighed ? sum : all;
+}
+
+/*
+ * Makes the digest of elements: the sum of secret hashes, and the tag of the memory that has them.
+ * Returns whether their minhash is made at once.
+ */
+static bool
+signer_take_elements(void *state, const uint64_t *element, size_t count)
+{
+	Digester *digester = state;
+	const neardup_signer *signer = digester->signer;
+	Memory *memory = signer->memory;
+	uint64_t sum = 0;
+
+	if (signer->maker.weights != NULL)
+	{
+		digester->digest = sum_of_weighed(signer, element, count) << 8;
+		return true;
+	}
+	for (size_t i = 0; i < count; i++)
+		sum += mix64(element[i] + signer->secret);
+	digester->digest = sum << 8 | (memory != NULL ? memory->tag : 0);
+	return DIGEST_TAG(digester->digest) == 0 ||
+		!remember_set(digester->session, memory, digester->digest, element, count) ||
+		!memory->later;
 }
 
 /* ---- Signing ------------------------------------------------------------ */
 
 /* Makes the signature of a text, and a digest of its set unless that is NULL. */
 static void
-make_signature(const neardup_signer *signer, const char *utf8, size_t length, uint8_t *to,
-			   uint64_t *digest)
+make_signature(neardup_session *session, const neardup_signer *signer, const char *utf8,
+			   size_t length, uint8_t *to, uint64_t *digest)
 {
 	SignatureMaker maker = signer->maker;
-	Digester digester = {.signer = signer};
+	Digester digester = {session, signer};
 	Signature made;
 
 	maker.take = digest != NULL ? signer_take_elements : NULL;
@@ -404,7 +360,7 @@ neardup_sign(neardup_session *session, const neardup_signer *signer, const char 
 	{
 		uint8_t *made = host_alloc(neardup_signature_size(signer));
 
-		make_signature(signer, utf8, length, made, NULL);
+		make_signature(session, signer, utf8, length, made, NULL);
 		session_keep(made);
 		*bytes = (neardup_bytes){made, neardup_signature_size(signer)};
 	}
@@ -569,8 +525,8 @@ sign_sets(const SignatureMaker *maker, const neardup_column *texts, bool *null, 
 
 /* Writes the signatures of a column's texts. */
 static void
-sign_texts(const neardup_signer *signer, const neardup_column *texts, bool *null,
-		   uint8_t *signatures, uint64_t *digest)
+sign_texts(neardup_session *session, const neardup_signer *signer, const neardup_column *texts,
+		   bool *null, uint8_t *signatures, uint64_t *digest)
 {
 	size_t size = neardup_signature_size(signer);
 
@@ -581,7 +537,7 @@ sign_texts(const neardup_signer *signer, const neardup_column *texts, bool *null
 		host_check_interrupts();
 		if (null != NULL)
 			null[i] = text.null;
-		make_signature(signer, text.utf8, text.length, signatures + i * size,
+		make_signature(session, signer, text.utf8, text.length, signatures + i * size,
 					   digest != NULL ? digest + i : NULL);
 	}
 }
@@ -596,6 +552,6 @@ neardup_sign_column(neardup_session *session, const neardup_signer *signer,
 	if (signer->kind == NEARDUP_SHINGLES)
 		*sets = sign_sets(&signer->maker, texts, null, offset);
 	else
-		sign_texts(signer, texts, null, signatures, digest);
+		sign_texts(session, signer, texts, null, signatures, digest);
 	return session_end();
 }

@@ -32,8 +32,8 @@ typedef struct PairCall
 	Documents *documents;
 	Documents *against; /* the documents to compare with; NULL: none */
 	neardup_part part;
-	uint8_t tag; /* the tag of the memory of all digests; 0: there is none */
-	bool *in_b;  /* whether each value is of block b; NULL unless block a is another */
+	OtherSets others;
+	bool *in_b; /* whether each value is of block b; NULL unless block a is another */
 } PairCall;
 
 /* ---- Threads ------------------------------------------------------------ */
@@ -297,11 +297,7 @@ add_digest(const PairCall *call, int side, const Documents *documents, DocumentR
 
 	if (evidence->digest != NULL)
 	{
-		uint64_t made = evidence->digest[value_place(values, documents->rows)];
-
-		row->digest = DIGEST_SET(made);
-		row->lone = call->tag > 0 && DIGEST_TAG(made) == call->tag &&
-			DIGEST_SHARE(made) + 1 < call->pair.threshold * ANY_SHARE;
+		row->digest = evidence->digest[value_place(values, documents->rows)];
 		return;
 	}
 	set = set_of_row(call, side, documents->rows);
@@ -336,6 +332,16 @@ thread_add_value(const PairCall *call, int side, Documents *documents, Value *va
 	host_free((void *) value->signature.symbols);
 }
 
+/* Sets the shape of a side by its first value, or by other documents; fails unless evidence has it. */
+static void
+set_shape(const neardup_values *values, const Documents *others, const SignatureHeader *first,
+		  SignatureHeader *shape)
+{
+	*shape = others != NULL && others->shape.version > 0 ? others->shape : *first;
+	if (values->evidence != NULL && values->evidence->signer != NULL)
+		check_scheme(shape, &values->evidence->signer->maker.header);
+}
+
 /*
  * Returns the documents of a side, which are comparable with the documents of `others`, if there are any.
  * Values of other blocks than a and b are left out.
@@ -353,14 +359,17 @@ read_documents(const PairCall *call, int side, const Documents *others, uint32_t
 	documents->rows_max = values->count;
 	for (uint32_t row = 0; row < values->count; row++)
 	{
-		Value value = value_at(values, row, &block, blocks);
+		Value value;
 
 		host_check_interrupts_at(row);
-		if (row == 0)
-			documents->shape =
-				others != NULL && others->rows > 0 ? others->shape : value.signature.header;
-		if (row == 0 && values->evidence != NULL && values->evidence->signer != NULL)
-			check_scheme(&documents->shape, &values->evidence->signer->maker.header);
+		if (row_is_lone(&call->others, values, row))
+		{
+			documents_add(documents, &(DocumentRow){0});
+			continue;
+		}
+		value = value_at(values, row, &block, blocks);
+		if (documents->shape.version == 0)
+			set_shape(values, others, &value.signature.header, &documents->shape);
 		if (call->in_b != NULL)
 			call->in_b[row] = block == part->b;
 		thread_add_value(call, side, documents, &value, block != part->a && block != part->b);
@@ -406,28 +415,6 @@ thread_check_evidence(const neardup_values *values, const neardup_values *agains
 			check_column(evidence->texts + column);
 	}
 	return true;
-}
-
-/*
- * Returns the tag of the digests of all sides, if they tell which pairs cannot be similar: not
- * with `contained`, for which a large share of one set is enough.
- */
-static uint8_t
-tag_of_digests(const PairCall *call)
-{
-	uint8_t tag = 0;
-
-	for (int side = 0; side < call->pair.sides; side++)
-	{
-		const neardup_values *values = call->values[side];
-		const uint64_t *digest = values->count > 0 ? values->evidence->digest : NULL;
-
-		if (digest == NULL || call->pair.contained > 0 ||
-			(side > 0 && DIGEST_TAG(digest[value_place(values, 0)]) != tag))
-			return 0;
-		tag = DIGEST_TAG(digest[value_place(values, 0)]);
-	}
-	return tag;
 }
 
 /* Returns the place behind each column of texts. */
@@ -496,7 +483,9 @@ begin_call(neardup_session *session, const neardup_values *values, const neardup
 					  .stats = &call->stats};
 	for (int side = 0; evidence && side < call->pair.sides; side++)
 		call->end[side] = ends_of_columns(call->values[side]->evidence);
-	call->tag = evidence ? tag_of_digests(call) : 0;
+	/* By containment, a large share of one set is enough. */
+	if (evidence && options->contained == 0)
+		call->others = find_others(session, call->values, call->pair.sides, call->pair.threshold);
 	call->documents = read_documents(call, 0, NULL, against == NULL ? call->part.blocks : 0);
 	if (against != NULL)
 		call->against = read_documents(call, 1, call->documents, call->part.blocks);
@@ -670,8 +659,10 @@ neardup_clusters(neardup_session *session, const neardup_values *values,
 	stars.similarity = similarity != NULL ? similarity : host_alloc(values->count * sizeof(double));
 	for (size_t i = 0; i < values->count; i++)
 	{
-		keeper[i] = NO_ROW;
-		stars.similarity[i] = 0;
+		bool own = against == NULL && row_is_lone(&call->others, values, i);
+
+		keeper[i] = own ? i : NO_ROW;
+		stars.similarity[i] = own;
 	}
 	stars_make(&stars);
 	end_call(call);

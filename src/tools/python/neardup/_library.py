@@ -21,7 +21,7 @@ LIBRARY = ctypes.CDLL(str(_FILE) if _FILE.exists() else _FILE.name)
 # What each function returns, and takes: p a pointer, s bytes, z a size, i and u a number of 32 bits, d a double.
 _FUNCTIONS = dict(line.split() for line in """
     version s: | defaults p: | open p:p | close v:p | message s:p | free v:pp | signature_size z:p | edit_distance i:pszszp
-    signer_new i:piiisszp | signer_free v:pp | sign i:ppszp | sign_column i:pppppppp | signer_remember i:ppz | mask i:psszp | learn i:psudzppp | common i:psdzpppp | signer_whole z:p | export i:pppp
+    signer_new i:piiisszp | signer_free v:pp | sign i:ppszp | sign_column i:pppppppp | signer_remember i:ppdzi | mask i:psszp | learn i:psudzppp | common i:psdzpppp | signer_whole z:p | export i:pppp
     parse i:pisp | print i:piszp | compare i:piszszp | pairs i:pppppp | clusters i:pppppp | keepers i:ppppp | blocks i:ppup
     capsules v:p | passages_new i:puzp | passages_free i:pp | passages_words i:pppip | passages_add i:ppp | passages_end_against i:pp | passages_find i:pp
     passages_of i:ppzzpp
@@ -87,7 +87,7 @@ Column._fields_ = [("count", c_size_t), ("first", c_size_t), ("validity", c_void
 
 class Evidence(ctypes.Structure):
     _fields_ = [("signer", c_void_p), ("texts", c_void_p), ("columns", c_size_t), ("read", c_void_p), ("state", c_void_p),
-                ("sets", c_void_p), ("digest", c_void_p)]
+                ("sets", c_void_p), ("digest", c_void_p), ("remembers", c_void_p)]
 
 
 class ManyValues(ctypes.Structure):

@@ -38,7 +38,7 @@ from ._values import LEXICON, LONG, MINHASH, SHINGLES, SIMHASH, Text, Values, is
 _CHUNK = 1024
 
 # Bytes in which a signer remembers the shingles of a text, and those of all of them at most.
-_REMEMBERED, _REMEMBERED_MOST = 64, 32 << 20
+_REMEMBERED, _REMEMBERED_MOST = 64, 512 << 20
 
 # The value of a text, or values of many; Any, since a checker cannot tell which.
 Made = Any
@@ -228,12 +228,13 @@ class _Signer:
         columns = list(columns_of(texts))
         places = list(itertools.accumulate((column.count for column in columns), initial=0))
         digests = (c_uint64 * places[-1])()
-        call("signer_remember", self, min(_REMEMBERED * places[-1], _REMEMBERED_MOST))
+        call("signer_remember", self, DEFAULT.threshold, min(_REMEMBERED * places[-1], _REMEMBERED_MOST), False)
         made = in_threads(lambda i: self.sign_column(columns[i], byref(digests, 8 * places[i])), range(len(columns)), threads(jobs))
         values = Values.joined(self.kind, self.size, made, progress)
         together = (Column * len(columns))(*columns)
-        evidence = Evidence(by._as_parameter_.value, ctypes.addressof(together), len(columns), digest=ctypes.addressof(digests))
-        return values.with_evidence(evidence, by, columns, together, digests)
+        evidence = Evidence(by._as_parameter_.value, ctypes.addressof(together), len(columns), digest=ctypes.addressof(digests),
+                            remembers=self._as_parameter_.value)
+        return values.with_evidence(evidence, self, by, columns, together, digests)
 
     def _sign_few(self, column: Column) -> Values:
         """Signs texts in this thread, unless they take long."""
