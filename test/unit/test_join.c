@@ -19,7 +19,6 @@ typedef struct Documents
 	size_t stride;
 	uint32_t n;
 	uint8_t *packed;
-	bool lone; /* the last byte of each says whether it is lone */
 } Documents;
 
 static void
@@ -71,14 +70,7 @@ typedef struct Found
 	uint32_t pairs;
 	uint32_t wrong;
 	uint32_t stop_at;
-	uint32_t of_lone; /* pairs of two lone documents */
 } Found;
-
-static bool
-is_lone(const Documents *d, uint32_t i)
-{
-	return d->lone && d->packed[(i + 1) * d->stride - 1] != 0;
-}
 
 static bool
 note_pair(void *found, uint32_t a, uint32_t b, int distance)
@@ -87,12 +79,11 @@ note_pair(void *found, uint32_t a, uint32_t b, int distance)
 	int expected = symbol_distance(f->x->packed + a * f->x->stride, f->y->packed + b * f->y->stride,
 								   f->x->k, f->x->b);
 
-	f->of_lone += is_lone(f->x, a) && is_lone(f->y, b);
 	f->wrong += distance != expected || f->seen[a * f->y->n + b]++ > 0 || (f->x == f->y && a >= b);
 	return ++f->pairs != f->stop_at;
 }
 
-/* Returns how many pairs are within a distance, but for those of two lone documents. */
+/* Returns how many pairs are within a distance of each other. */
 static uint32_t
 count_pairs(const Documents *x, const Documents *y, int h, bool exactly)
 {
@@ -104,8 +95,7 @@ count_pairs(const Documents *x, const Documents *y, int h, bool exactly)
 			int d =
 				symbol_distance(x->packed + a * x->stride, y->packed + b * y->stride, x->k, x->b);
 
-			if (!is_lone(x, a) || !is_lone(y, b))
-				pairs += exactly ? d == h : d <= h;
+			pairs += exactly ? d == h : d <= h;
 		}
 	return pairs;
 }
@@ -120,7 +110,6 @@ join_with_words(int words, const Documents *x, const Documents *y, int h, double
 					   .b = x->b,
 					   .h = h,
 					   .stride = x->stride,
-					   .lone = x->lone,
 					   .recall = recall,
 					   .left = {x->packed, x->n},
 					   .right = {x == y ? NULL : y->packed, y->n},
@@ -133,11 +122,9 @@ join_with_words(int words, const Documents *x, const Documents *y, int h, double
 	if (words > 0)
 		many.left = (JoinSide){NULL, 300000};
 	plan = join_plan(&many);
-	CHECK_MSG(words == 0 || plan.groups > 0 || x->lone, "k %d b %d h %d: no groups", x->k, x->b, h);
+	CHECK_MSG(words == 0 || plan.groups > 0, "k %d b %d h %d: no groups", x->k, x->b, h);
 	if (words > 0)
 		plan.words = words;
-	if (x->lone)
-		plan = (JoinPlan){{x->k, 1, 32, 7, .bucket_bits = 7}, 32, 1, .words = words, .recall = 1};
 	done = join_run(&join, &plan);
 	CHECK_MSG(done == (stop_at == 0 || found.pairs < stop_at), "stopped after %u", found.pairs);
 	free(found.seen);
@@ -208,31 +195,6 @@ groups_find_every_pair(void)
 			}
 			free(x.packed);
 		}
-}
-
-/* All pairs are found but those of two lone documents, of which most are left out. */
-static void
-pairs_of_lone_documents(void)
-{
-	Documents x = make_documents(256, 1, 4000, 80, 8);
-	Documents some;
-
-	x.lone = true;
-	for (uint32_t i = 0; i < x.n; i++)
-		x.packed[(i + 1) * x.stride - 1] = random_below(2);
-	some = x;
-	/* The fewest sift the others. */
-	for (some.n = 400; some.n <= x.n; some.n += 1800)
-	{
-		const Documents *right = some.n < x.n ? &some : &x;
-		Found found = join_with_words(1, &x, right, 60, 1, 0);
-
-		found.pairs -= found.of_lone;
-		CHECK(found.wrong == 0 && found.pairs == count_pairs(&x, right, 60, false));
-		CHECK_MSG(some.n == 400 || found.of_lone < found.pairs / 5, "%u of lone ones",
-				  found.of_lone);
-	}
-	free(x.packed);
 }
 
 /* The sides have different sizes, which decide on tiles. */
@@ -684,7 +646,6 @@ main(void)
 	all_pairs_in_parts(77, 4, 10);
 	all_pairs_in_parts(300, 16, 30);
 	every_pair_is_found_once();
-	pairs_of_lone_documents();
 	few_against_many();
 	slices_find_the_same();
 	plans_miss_nothing();

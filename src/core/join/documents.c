@@ -16,7 +16,7 @@
 
 #define ROOM_MIN 1024
 
-/* Bytes of a digest of evidence: one that is made here, or one that came with the row, and a byte. */
+/* Bytes of a digest of evidence: one that is made here, or one that came with the row. */
 #define DIGEST_BYTES(options) \
 	((options)->read_set == NULL ? sizeof(XXH128_canonical_t) : sizeof(uint64_t))
 
@@ -88,8 +88,8 @@ is_equal(const void *sought, uint32_t number)
 		return false;
 	if (documents->sets)
 		return set_is_equal(documents, document, s->bag);
-	return memcmp(record_in_memory(&store->records, document), s->record,
-				  record_key_bytes(documents)) == 0;
+	return memcmp(record_in_memory(&store->records, document), s->record, store->records.stride) ==
+		0;
 }
 
 /*
@@ -104,7 +104,7 @@ hash_sought(const SoughtRow *sought)
 	const Bag *bag = sought->bag;
 	uint64_t hash = documents->sets ?
 		XXH3_64bits_withSeed(bag->element, bag->count * sizeof(*bag->element), table_seed(table)) :
-		XXH3_64bits_withSeed(sought->record, record_key_bytes(documents), table_seed(table));
+		XXH3_64bits_withSeed(sought->record, documents->store->records.stride, table_seed(table));
 
 	if (sought->alone)
 		return table_hash(table, hash ^ sought->row);
@@ -337,12 +337,10 @@ add_signature(Documents *documents, const DocumentRow *row)
 		write_digest(documents, stored, bytes, digest);
 	}
 	else if (documents->options->evidence)
-		for (int i = 0; i < sizeof(row->digest); i++)
-			digest[i] = i + 1 < sizeof(row->digest) ? row->digest >> 8 * i : row->lone;
+		memcpy(digest, &row->digest, sizeof(row->digest));
 	if (add_to_document(&sought, documents))
 	{
 		records->count++;
-		store->lone |= row->lone;
 		if (row->evidence != NULL)
 			store->evidence[documents->count - 1] = blobs_add(&store->blobs, stored, bytes);
 	}

@@ -106,8 +106,7 @@ typedef struct DocumentRow
 	const uint8_t *symbols; /* the symbols of a signature of the documents' shape, or NULL */
 	const Bag *bag;         /* a set, or NULL */
 	const Bag *evidence;    /* a set that belongs to the signature, or NULL */
-	uint64_t digest;        /* the digest of the evidence: equal sets have equal 56 bits */
-	bool lone;              /* the row's set is similar to none of another lone row */
+	uint64_t digest;        /* the digest of the evidence */
 } DocumentRow;
 
 extern Documents *documents_begin(const PairOptions *options, bool sets, bool classes);
@@ -144,25 +143,15 @@ all_documents(Documents *documents)
 
 typedef struct DocumentStore
 {
-	Table table;     /* the documents in memory, by their values */
-	uint32_t base;   /* the number of the first of these documents */
-	uint64_t secret; /* the secret seed of digests, so that nobody can make equal ones */
-	bool *alone;     /* whether rows of equal values do not join each document */
-	/* Signatures: symbols, then the digest of the evidence, if there is any.  If rows do not bring
-	   their evidence, the last byte of the digest is DocumentRow.lone. */
-	Records records;
-	bool lone;          /* some documents are lone */
+	Table table;        /* the documents in memory, by their values */
+	uint32_t base;      /* the number of the first of these documents */
+	uint64_t secret;    /* the secret seed of digests, so that nobody can make equal ones */
+	bool *alone;        /* whether rows of equal values do not join each document */
+	Records records;    /* signatures: symbols, then the digest of the evidence, if there is any */
 	SetStore sets;      /* the sets of documents, if they are sets */
 	uint64_t *evidence; /* the position of each document's evidence in blobs; NULL: there is none */
 	Blobs blobs;        /* evidence */
 } DocumentStore;
-
-/* Returns the bytes of a record by which documents differ: all but the byte of lone documents. */
-static inline size_t
-record_key_bytes(const Documents *documents)
-{
-	return documents->store->records.stride - (documents->options->read_set != NULL);
-}
 
 /* Returns the document at a place of a list. */
 static inline uint32_t

@@ -236,8 +236,7 @@ find_candidates(const Drawn *x, const Drawn *y, const SymbolJoin *symbols,
 				list_at(x->list, x->place[i]) == list_at(y->list, y->place[j]))
 				continue;
 			candidates->pairs++;
-			if ((!symbols->lone || a[stride - 1] == 0 || b[stride - 1] == 0) &&
-				symbol_distance(a, b, symbols->k, symbols->b) <= symbols->h)
+			if (symbol_distance(a, b, symbols->k, symbols->b) <= symbols->h)
 				count_candidate(candidates, x->place[i], y->place[j]);
 		}
 	}

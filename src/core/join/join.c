@@ -60,7 +60,7 @@ sorted_begin(Sorted *sorted, const JoinSide *side, const JoinPass *pass)
 	sorted->document = join_is_sifted(pass->join) ? host_alloc((n + 1) * sizeof(uint32_t)) : NULL;
 	sorted->bucket = host_alloc((n + 1) * sizeof(uint32_t));
 	sorted->order = host_alloc(n * sizeof(uint32_t));
-	sorted->offset = host_alloc(((buckets << pass->halves) + 3) * sizeof(uint32_t));
+	sorted->offset = host_alloc((buckets + 2) * sizeof(uint32_t));
 	sorted->used = host_alloc((Min(n, buckets) + 1) * sizeof(uint32_t));
 	sorted->tile = host_alloc((2 * tiled / TILE_BYTES + 3) * sizeof(uint32_t));
 	sorted->prefix = host_alloc(n * prefix_bytes);
@@ -164,19 +164,14 @@ find_buckets_of_side(const JoinPass *pass, bool sifted, Sorted *sorted)
 	}
 }
 
-/* Counts the documents of each bucket, or half of it, in offset[its number + 1]. */
+/* Counts the documents of each bucket in offset[its number + 1]. */
 static void
 count_buckets(const JoinPass *pass, Sorted *sorted)
 {
-	const uint8_t *lone = sorted->side->packed + pass->join->stride - 1;
-
 	for (uint32_t j = 0; j < sorted->count; j++)
 	{
-		uint32_t document = sorted->sifted ? sorted->document[j] : j;
 		uint32_t number = bucket_number(pass, sorted->bucket[j]);
 
-		if (pass->halves > 0)
-			number = number << 1 | lone[(size_t) document * pass->join->stride];
 		sorted->bucket[j] = number;
 		sorted->offset[number + 1]++;
 	}
@@ -223,14 +218,13 @@ sum_buckets(const JoinPass *pass, Sorted *sorted)
 
 		for (; tile <= bucket >> pass->tile_bits; tile++)
 			sorted->tile[tile] = used;
-		for (int half = 0; half <= pass->halves; half++)
-			sum_count(offset++, &sum);
+		sum_count(offset++, &sum);
 		sorted->used[used] = (uint32_t) bucket;
 		used += sum > before;
 	}
 	for (; tile <= buckets >> pass->tile_bits; tile++)
 		sorted->tile[tile] = used;
-	offset[0] = offset[pass->halves] = sum;
+	*offset = sum;
 }
 
 /* Prefetches about the place to which a document that comes soon is sorted. */
@@ -280,7 +274,7 @@ sort_side(const JoinPass *pass, Sorted *sorted)
 {
 	size_t buckets = pass->met != NULL ? pass->mets : (size_t) 1 << pass->bits;
 
-	memset(sorted->offset, 0, ((buckets << pass->halves) + 3) * sizeof(uint32_t));
+	memset(sorted->offset, 0, (buckets + 2) * sizeof(uint32_t));
 	count_buckets(pass, sorted);
 	sum_buckets(pass, sorted);
 	fill_buckets(pass, sorted);
@@ -415,19 +409,6 @@ join_group(JoinPass *pass)
 	flush_hits(pass);
 }
 
-/* Buckets of fewer documents have no halves, which would cost more than they save. */
-#define HALVED 8
-
-/* Returns whether buckets have halves. */
-static int
-halves_of(const JoinPass *pass)
-{
-	const SymbolJoin *join = pass->join;
-
-	return join->lone && !join->entries && pass->plan.groups > 0 &&
-		most_documents(join) >> bits_of_group(pass, 0) >= HALVED;
-}
-
 /* Allocates what all groups or parts need of a side. */
 static void
 begin_side(const JoinPass *pass, Sorted *sorted, const JoinSide *side)
@@ -455,7 +436,6 @@ join_groups(JoinPass *pass)
 
 	bool two = side_most(join, &join->right) > 0;
 
-	pass->halves = halves_of(pass);
 	begin_side(pass, &pass->left, &join->left);
 	if (two)
 		begin_side(pass, &pass->right, &join->right);

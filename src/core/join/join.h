@@ -67,8 +67,6 @@ typedef struct SymbolJoin
 	size_t stride; /* bytes from one document to the next, a multiple of 8 */
 	bool entries;  /* documents are given as entries of the group that next returns */
 	bool files;    /* documents are in files, from which a pair is read to be compared as a whole */
-	bool lone;     /* the last byte of a document says whether it is lone: pairs of lone documents
-					  need not be found */
 	double recall; /* the probability of finding a pair at distance h; 1: all are found */
 	JoinSide left;
 	JoinSide right; /* packed is NULL: join left with itself */

@@ -256,7 +256,7 @@ compare_one(JoinPass *pass, uint32_t i, Range others, int words, int b)
 
 /* Compares documents of two buckets, or all pairs of one bucket. */
 KERNEL_BODY void
-compare_parts(JoinPass *pass, Range left, Range right, bool same, int words, int b)
+compare_buckets(JoinPass *pass, Range left, Range right, bool same, int words, int b)
 {
 	if (right.end - right.first >= RIGHTS_TO_LOAD && left.end - left.first >= LEFTS_TO_LOAD)
 	{
@@ -273,39 +273,13 @@ compare_parts(JoinPass *pass, Range left, Range right, bool same, int words, int
 	}
 }
 
-/* Returns some halves of a bucket, or the bucket if there are none. */
+/* Returns the documents of a bucket. */
 static inline Range
-halves_of_bucket(const JoinPass *pass, const Sorted *sorted, uint32_t bucket, int first, int end)
+documents_of_bucket(const JoinPass *pass, const Sorted *sorted, uint32_t bucket)
 {
-	const uint32_t *offset =
-		sorted->offset + ((size_t) bucket_number(pass, bucket) << pass->halves);
+	const uint32_t *offset = sorted->offset + bucket_number(pass, bucket);
 
-	return (Range){offset[first], offset[end]};
-}
-
-/* Compares two buckets, or all pairs within one; if it saves time, without pairs of two lone documents. */
-KERNEL_BODY void
-compare_buckets(JoinPass *pass, uint32_t x, uint32_t y, int words, int b)
-{
-	const Sorted *other = pass->other;
-	bool same = other == &pass->left && x == y;
-	int halves = 1 << pass->halves;
-	Range left = halves_of_bucket(pass, &pass->left, x, 0, 1);
-	Range right = halves_of_bucket(pass, other, y, 0, 1);
-
-	if (pass->halves > 0 && right.end - right.first >= RIGHTS_TO_LOAD)
-	{
-		if (same)
-			compare_parts(pass, left, right, true, words, b);
-		else
-			compare_parts(pass, halves_of_bucket(pass, &pass->left, x, 1, 2), right, false, words,
-						  b);
-		compare_parts(pass, left, halves_of_bucket(pass, other, y, same, 2), false, words, b);
-		return;
-	}
-	left.end = halves_of_bucket(pass, &pass->left, x, 0, halves).end;
-	right.end = halves_of_bucket(pass, other, y, 0, halves).end;
-	compare_parts(pass, left, right, same, words, b);
+	return (Range){offset[0], offset[1]};
 }
 
 /* Compares every bucket of a tile with those that the masks lead to. */
@@ -325,7 +299,9 @@ compare_tile(JoinPass *pass, uint32_t tile, const uint32_t *masks, int count, in
 			uint32_t y = x ^ change;
 
 			if (!self || y >= x)
-				compare_buckets(pass, x, y, words, b);
+				compare_buckets(pass, documents_of_bucket(pass, left, x),
+								documents_of_bucket(pass, pass->other, y), self && x == y, words,
+								b);
 		}
 	}
 }

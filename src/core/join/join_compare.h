@@ -10,19 +10,16 @@
 /* The pairs that are collected before they are compared as a whole. */
 #define HITS 256
 
-/*
- * A side, sorted by the buckets of a group.  If buckets have halves, the number of a half is twice
- * the bucket's number, and one more for the second.
- */
+/* A side, sorted by the buckets of a group. */
 typedef struct Sorted
 {
 	const JoinSide *side;
 	uint32_t count;     /* the number of documents that are sorted */
 	bool sifted;        /* some documents are not sorted */
 	uint32_t *document; /* the numbers of sorted documents, ascending; NULL: no side is sifted */
-	uint32_t *bucket;   /* the bucket of each, and later the number of the bucket or half */
+	uint32_t *bucket;   /* the bucket of each, and later its number */
 	uint32_t *order;    /* document numbers in bucket order; NULL: all in turn */
-	uint32_t *offset;   /* the place of each bucket or half, and one end for each half */
+	uint32_t *offset;   /* the place of each bucket, and the end */
 	uint32_t *used;     /* buckets that hold documents, ascending */
 	uint32_t *tile;     /* the start of each tile in used, and the end */
 	uint64_t *prefix;   /* shape.words of each document, in bucket order */
@@ -41,7 +38,6 @@ typedef struct JoinPass
 	const Sorted *other; /* right, or left itself */
 	int bits;            /* bits of a bucket's number, without the bits of a slice */
 	int tile_bits;       /* low bits of a bucket's number, which differ within a tile */
-	int halves;          /* 1 if buckets have halves, the second of lone documents; else 0 */
 	size_t steps;        /* comparisons since the last check for interrupts */
 	JoinStats stats;     /* the figures of this group */
 	uint64_t *met; /* a bit for each bucket near one of the smaller side; NULL: none is sifted */

@@ -128,16 +128,14 @@ signatures_plan(Inside *inside)
 		side[s].held = count;
 	}
 	pairs->shape = documents->shape;
-	pairs->spread.symbols =
-		(SymbolJoin){.k = pairs->shape.k,
-					 .b = signature_bits(&pairs->shape),
-					 .h = candidate_radius(options, &pairs->shape),
-					 .stride = documents->store->records.stride,
-					 .files = signatures_need_files(inside),
-					 .lone = documents->store->lone && inside->list[1]->documents->store->lone,
-					 .recall = options->recall,
-					 .left = side[0],
-					 .right = side[1]};
+	pairs->spread.symbols = (SymbolJoin){.k = pairs->shape.k,
+										 .b = signature_bits(&pairs->shape),
+										 .h = candidate_radius(options, &pairs->shape),
+										 .stride = documents->store->records.stride,
+										 .files = signatures_need_files(inside),
+										 .recall = options->recall,
+										 .left = side[0],
+										 .right = side[1]};
 	*plan = join_plan(&pairs->spread.symbols);
 	host_free(held[0]);
 	host_free(held[1]);
