@@ -218,13 +218,15 @@ check_unchanged(const char *name, const struct stat *status, const struct stat *
 int
 files_reopen(const Files *files, int source)
 {
-	struct stat status;
+	struct stat status = {0};
+	Buffer defect = {0};
 	int file;
 
 	if (source == PACKED_FILES)
 		return dup(files->packed);
-	file = open_input(files->names[source], files->copy[source], NULL);
-	fstat(file, &status);
+	file = open_input(files->names[source], files->copy[source], &defect);
+	if (file >= 0)
+		fstat(file, &status);
 	check_unchanged(files->names[source], &status, files->status + source);
 	return file;
 }
