@@ -98,12 +98,13 @@ compare_with_all(const SetJoin *join, const Found *found, const JoinStats *stats
 			  found->twice);
 	CHECK(stats->compared >= stats->pairs);
 	CHECK(stats->hits >= stats->pruned_by_length + stats->pruned_by_frequency + stats->compared);
-	CHECK(stats->bags == join->left_count + (join->right ? join->right_count : 0));
+	CHECK(join->memory > 0 || stats->bags == join->left_count + (join->right ? join->right_count : 0));
 }
 
+/* Joins bags within this many bytes of memory, 0 for any number. */
 static JoinStats
-join_by(Measure measure, const Bag *left, uint32_t left_count, const Bag *right,
-		uint32_t right_count, double threshold, bool weighted)
+join_within(size_t memory, Measure measure, const Bag *left, uint32_t left_count, const Bag *right,
+			uint32_t right_count, double threshold, bool weighted)
 {
 	Found found = {NULL, right ? right_count : left_count, 0};
 	SetJoin join = {.left = left,
@@ -113,6 +114,7 @@ join_by(Measure measure, const Bag *left, uint32_t left_count, const Bag *right,
 					.threshold = threshold,
 					.weighted = weighted,
 					.measure = measure,
+					.memory = memory,
 					.sink = note_pair,
 					.state = &found};
 	size_t places = (size_t) left_count * found.columns;
@@ -125,6 +127,15 @@ join_by(Measure measure, const Bag *left, uint32_t left_count, const Bag *right,
 	compare_with_all(&join, &found, &stats);
 	free(found.similarity);
 	return stats;
+}
+
+/* Joins bags by way of files, then in memory.  Returns the statistics of memory. */
+static JoinStats
+join_by(Measure measure, const Bag *left, uint32_t left_count, const Bag *right,
+		uint32_t right_count, double threshold, bool weighted)
+{
+	join_within(16384, measure, left, left_count, right, right_count, threshold, weighted);
+	return join_within(0, measure, left, left_count, right, right_count, threshold, weighted);
 }
 
 /* Joins by both measures.  Returns the statistics of resemblance. */

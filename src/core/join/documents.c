@@ -16,33 +16,26 @@
 
 #define ROOM_MIN 1024
 
+/* The share of the memory for sets that evidence takes beside signatures. */
+#define SHARE_OF_EVIDENCE 8
+
 /* Bytes of a digest of evidence: one that is made here, or one that came with the row. */
 #define DIGEST_BYTES(options) \
 	((options)->read_set == NULL ? sizeof(XXH128_canonical_t) : sizeof(uint64_t))
 
 /* ---- Sets ----------------------------------------------------------------- */
 
-/* Returns a document's set, from memory, or from *copy, which the caller frees. */
-Bag
-documents_bag(const Documents *documents, uint32_t document, void **copy)
-{
-	const SetStore *sets = &documents->store->sets;
-
-	return set_read(sets, sets->set + document, copy);
-}
-
-/* Returns the evidence of a document, for evidence_free(); *copy has its arrays, unless NULL. */
+/* Returns the set or the evidence of a document, for evidence_free(); *copy has its arrays, unless NULL. */
 Bag
 documents_evidence(const Documents *documents, uint32_t document, void **copy)
 {
-	const DocumentStore *store = documents->store;
+	const SetStore *sets = &documents->store->sets;
 	const PairOptions *options = documents->options;
 
 	*copy = NULL;
-	if (store->evidence == NULL)
+	if (options->read_set != NULL)
 		return options->read_set(options->state, documents, documents->first[document]);
-	*copy = blobs_get(&store->blobs, store->evidence[document]);
-	return bag_of_stored(*copy);
+	return set_read(sets, sets->set + document, copy);
 }
 
 /* ---- Equal documents ------------------------------------------------------ */
@@ -67,7 +60,7 @@ set_is_equal(const Documents *documents, uint32_t document, const Bag *bag)
 
 	if (documents->store->sets.set[document].count != bag->count)
 		return false;
-	own = documents_bag(documents, document, &copy);
+	own = documents_evidence(documents, document, &copy);
 	equal = bag_equals(&own, bag, documents->options->multiset);
 	host_free(copy);
 	return equal;
@@ -168,8 +161,6 @@ reserve_document(Documents *documents)
 	documents->first = host_realloc(documents->first, room * sizeof(uint32_t));
 	documents->last = host_realloc(documents->last, room * sizeof(uint32_t));
 	store->alone = host_realloc(store->alone, room * sizeof(bool));
-	if (documents->options->evidence && documents->options->read_set == NULL)
-		store->evidence = host_realloc(store->evidence, room * sizeof(uint64_t));
 }
 
 /*
@@ -244,6 +235,7 @@ merge_with_file(Documents *documents)
 	uint8_t *buffer = host_alloc(RECORDS_STEP * records->stride);
 	uint32_t to = records->flushed;
 
+	set_store_flush(&store->sets);
 	for (uint32_t first = 0; first < records->flushed; first += RECORDS_STEP)
 	{
 		host_check_interrupts();
@@ -257,12 +249,14 @@ merge_with_file(Documents *documents)
 		documents->first[to] = documents->first[from];
 		documents->last[to] = documents->last[from];
 		store->alone[to] = store->alone[from];
-		if (store->evidence != NULL)
-			store->evidence[to] = store->evidence[from];
+		if (store->sets.count > 0)
+			store->sets.set[to] = store->sets.set[from];
 		memmove(record_in_memory(records, to), record_in_memory(records, from), records->stride);
 		to++;
 	}
 	documents->count = records->count = to;
+	if (store->sets.count > 0)
+		store->sets.count = store->sets.flushed = to;
 }
 
 /* Moves the signatures in memory to the file. */
@@ -342,7 +336,7 @@ add_signature(Documents *documents, const DocumentRow *row)
 	{
 		records->count++;
 		if (row->evidence != NULL)
-			store->evidence[documents->count - 1] = blobs_add(&store->blobs, stored, bytes);
+			set_store_add(&store->sets, &evidence, evidence.frequency != NULL);
 	}
 	host_free(stored);
 }
@@ -400,7 +394,8 @@ documents_begin(const PairOptions *options, bool sets, bool classes)
 	if (classes)
 		documents->class = host_alloc(1);
 	store->secret = host_random_seed();
-	store->sets.limit = host_limit(DOCUMENT_MEMORY(options) / options->sides / SET_BYTES);
+	store->sets.limit =
+		store_limit(DOCUMENT_MEMORY(options) / options->sides / (sets ? 1 : SHARE_OF_EVIDENCE));
 	clear_table(documents);
 	return documents;
 }
@@ -428,10 +423,8 @@ documents_end(Documents *documents)
 	DocumentStore *store = documents->store;
 
 	records_end(&store->records);
-	blobs_end(&store->blobs);
 	set_store_end(&store->sets);
 	host_free(store->alone);
-	host_free(store->evidence);
 	host_free(store);
 	host_free(documents->next);
 	host_free(documents->class);

@@ -35,6 +35,7 @@ typedef struct PairStats
 {
 	uint64_t joins;
 	bool spilled; /* a join went by way of files */
+	bool slow;    /* a join was said to be slow */
 	int groups;   /* these three: the plan of the first join of signatures, as in JoinPlan */
 	int radius;
 	int one_more;
@@ -63,6 +64,9 @@ typedef struct PairOptions
 	void (*progress)(void *state, int done, int parts);
 	/* Is called when documents outgrow memory, with the bytes that would hold them; or NULL. */
 	void (*spilled)(void *state, const char *what, double bytes);
+	/* Is called before a join whose time is mostly that of a family, about so many documents that are
+	   nearly similar to each other, if that takes more than a minute, with the minutes; or NULL. */
+	void (*slow)(void *state, double family, double minutes);
 	void *state; /* the state of these functions */
 	PairStats *stats;
 } PairOptions;
@@ -143,14 +147,12 @@ all_documents(Documents *documents)
 
 typedef struct DocumentStore
 {
-	Table table;        /* the documents in memory, by their values */
-	uint32_t base;      /* the number of the first of these documents */
-	uint64_t secret;    /* the secret seed of digests, so that nobody can make equal ones */
-	bool *alone;        /* whether rows of equal values do not join each document */
-	Records records;    /* signatures: symbols, then the digest of the evidence, if there is any */
-	SetStore sets;      /* the sets of documents, if they are sets */
-	uint64_t *evidence; /* the position of each document's evidence in blobs; NULL: there is none */
-	Blobs blobs;        /* evidence */
+	Table table;     /* the documents in memory, by their values */
+	uint32_t base;   /* the number of the first of these documents */
+	uint64_t secret; /* the secret seed of digests, so that nobody can make equal ones */
+	bool *alone;     /* whether rows of equal values do not join each document */
+	Records records; /* signatures: symbols, then the digest of the evidence, if there is any */
+	SetStore sets;   /* the sets of documents, or their evidence if rows bring it along */
 } DocumentStore;
 
 /* Returns the document at a place of a list. */
@@ -167,23 +169,23 @@ document_class(const Documents *documents, uint32_t document)
 	return documents->class[documents->first[document]];
 }
 
-extern Bag documents_bag(const Documents *documents, uint32_t document, void **copy);
 extern Bag documents_evidence(const Documents *documents, uint32_t document, void **copy);
 
-/* Frees evidence; `copy` is the copy that has its arrays, or NULL. */
+/* Frees evidence of documents; `copy` is the copy that has its arrays, or NULL. */
 static inline void
-evidence_free(Bag *bag, void *copy)
+evidence_free(const Documents *documents, Bag *bag, void *copy)
 {
-	if (copy == NULL)
+	if (documents->options->read_set != NULL)
 		bag_free(bag);
 	host_free(copy);
 }
 
-/* Returns whether the frequencies of evidence count, as for signatures of weighted sets. */
+/* Returns whether the frequencies of sets count, or of evidence, as for signatures of weighted sets. */
 static inline bool
 evidence_weighs(const Documents *documents)
 {
-	return documents->options->multiset || scheme_is_weighted(documents->shape.scheme);
+	return documents->options->multiset ||
+		(!documents->sets && scheme_is_weighted(documents->shape.scheme));
 }
 
 #endif

@@ -102,9 +102,9 @@ compare(const Documents *documents, const Bag *x, const Bag *y, Measure measure)
 
 /* ---- Two documents --------------------------------------------------------- */
 
-/* Returns the similarity of two documents by their evidence, as measure_of() says. */
+/* Returns the similarity of two documents by their sets or evidence, as measure_of() says. */
 static double
-evidence_similarity(const Documents *left, uint32_t a, const Documents *right, uint32_t b)
+sets_similarity(const Documents *left, uint32_t a, const Documents *right, uint32_t b)
 {
 	void *copy[2];
 	Bag x = documents_evidence(left, a, &copy[0]);
@@ -112,22 +112,8 @@ evidence_similarity(const Documents *left, uint32_t a, const Documents *right, u
 	double similarity =
 		compare(left, &x, &y, measure_of(left->options, left == right, left == right));
 
-	evidence_free(&x, copy[0]);
-	evidence_free(&y, copy[1]);
-	return similarity;
-}
-
-/* Returns the similarity of two sets. */
-static double
-sets_similarity(const Documents *left, uint32_t a, const Documents *right, uint32_t b)
-{
-	void *copy[2];
-	Bag x = documents_bag(left, a, &copy[0]);
-	Bag y = documents_bag(right, b, &copy[1]);
-	double similarity = bag_similarity(&x, &y, left->options->measure, left->options->multiset);
-
-	host_free(copy[0]);
-	host_free(copy[1]);
+	evidence_free(left, &x, copy[0]);
+	evidence_free(right, &y, copy[1]);
 	return similarity;
 }
 
@@ -141,9 +127,7 @@ documents_similarity(const Documents *left, uint32_t a, const Documents *right, 
 
 	if (left == right && a == b)
 		return 1;
-	if (left->options->evidence)
-		return evidence_similarity(left, a, right, b);
-	if (left->sets)
+	if (left->options->evidence || left->sets)
 		return sets_similarity(left, a, right, b);
 	buffer = host_alloc(2 * stride);
 	distance = symbol_distance(records_get(&left->store->records, a, buffer),
@@ -307,7 +291,7 @@ drop(Judge *judge, KeptSet *set)
 	if (set->documents == NULL)
 		return;
 	judge->bytes -= bytes_of(&set->bag);
-	evidence_free(&set->bag, set->copy);
+	evidence_free(set->documents, &set->bag, set->copy);
 	set->documents = NULL;
 }
 

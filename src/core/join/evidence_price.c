@@ -13,7 +13,7 @@
 
 #include "base/hash.h"
 #include "join/evidence.h"
-#include "join/set_plan.h"
+#include "join/pair_kinds.h"
 #include "sketch/sketch.h"
 
 /* The least cost of a join of signatures, in nanoseconds, for which sets are
@@ -35,14 +35,10 @@
 /* The number of sets in a sample of a list. */
 #define SAMPLE_SETS 256
 
-/* Some sets of a list, at equal distances. */
-typedef struct SampledSets
-{
-	Bag bag[SAMPLE_SETS];
-	void *copy[SAMPLE_SETS];
-	uint32_t count;
-	uint64_t elements;
-} SampledSets;
+/* The fewest documents of a sample that tell a family, and the milliseconds that
+ * one may take in silence. */
+#define FAMILY_MIN 8
+#define SILENT_MS 60000
 
 /* Returns the least cost of a join for which sets are sampled, none in tests of
  * tiny lists. */
@@ -55,81 +51,78 @@ cost_sampled(void)
 /* ---- Sets -------------------------------------------------------------------
  */
 
-static void
-sample_sets(const DocumentList *list, SampledSets *sample)
+/* Returns some sets of a list, at equal distances. */
+static SetStore
+sample_sets(const DocumentList *list)
 {
-	sample->count = Min(list->count, SAMPLE_SETS);
-	sample->elements = 0;
-	for (uint32_t i = 0; i < sample->count; i++)
+	SetStore sample = {.limit = UINT64_MAX};
+	uint32_t count = Min(list->count, SAMPLE_SETS);
+
+	for (uint32_t i = 0; i < count; i++)
 	{
-		uint32_t place = (uint64_t) i * list->count / sample->count;
+		uint32_t document = list_at(list, (uint64_t) i * list->count / count);
+		void *copy;
+		Bag bag = documents_evidence(list->documents, document, &copy);
 
 		host_check_interrupts();
-		sample->bag[i] =
-			documents_evidence(list->documents, list_at(list, place), &sample->copy[i]);
-		sample->elements += sample->bag[i].count;
+		set_store_add(&sample, &bag, evidence_weighs(list->documents));
+		evidence_free(list->documents, &bag, copy);
 	}
+	return sample;
 }
 
-static void
-free_sample(SampledSets *sample)
+/* What it costs that many documents are near each other, in nanoseconds, and how many are. */
+typedef struct FamilyCost
 {
-	for (uint32_t i = 0; i < sample->count; i++)
-		evidence_free(&sample->bag[i], sample->copy[i]);
-}
+	double cost;
+	double documents;
+} FamilyCost;
 
-/* Returns what it costs to read the lists of sets that are like a sample, in
- * nanoseconds. */
-static double
-cost_of_lists(const DocumentList *left, const DocumentList *right, const SampledSets sample[2])
+/* Returns what it costs to read the lists of sets that are like a sample. */
+static FamilyCost
+cost_of_lists(const DocumentList *left, const DocumentList *right, const SetStore sample[2])
 {
 	const PairOptions *options = left->documents->options;
 	bool two = left != right;
-	const SampledSets *other = two ? &sample[1] : &sample[0];
-	SetJoin join = {.left = sample[0].bag,
-					.left_count = sample[0].count,
-					.right = two ? other->bag : NULL,
-					.right_count = two ? other->count : 0,
-					.threshold = options->contained > 0 ? options->contained : options->threshold,
-					.weighted = evidence_weighs(left->documents),
-					.measure = options->contained > 0 ? MEASURE_CONTAINMENT : options->measure};
-	double scale =
-		(double) left->count / Max(sample[0].count, 1) * right->count / Max(other->count, 1);
+	SetList list[2] = {{&sample[0], NULL, sample[0].count}, {&sample[1], NULL, sample[1].count}};
+	SetJoin join =
+		set_pairs_join(options, evidence_weighs(left->documents), list, two ? list + 1 : NULL);
+	double scale = (double) left->count / sample[0].count;
 	SetPlan plan;
-	double cost;
+	FamilyCost family;
 
 	if (!set_plan(&join, &plan))
-		return INFINITY;
-	cost = plan.cost * scale;
+		return (FamilyCost){INFINITY, 0};
+	family.documents = plan.longest < FAMILY_MIN ? 0 : plan.longest * scale;
+	family.cost = plan.cost * scale * right->count / sample[two].count;
 	set_plan_free(&plan);
-	return cost;
+	return family;
 }
 
 /*
  * Returns what it costs to join two lists, or one that is given twice, by their
- * evidence, and to compare a number of similar pairs.
+ * sets, and to compare a number of similar pairs.  *family is the part of their lists.
  */
 static double
-cost_of_sets(const DocumentList *left, const DocumentList *right, double similar)
+cost_of_sets(const DocumentList *left, const DocumentList *right, double similar,
+			 FamilyCost *family)
 {
-	SampledSets *sample = host_alloc(2 * sizeof(SampledSets));
+	SetStore sample[2] = {{NULL}};
 	const DocumentList *list[2] = {left, right};
 	int lists = left == right ? 1 : 2;
 	double elements = 0;
-	double cost;
+	double sets = 0;
 
 	for (int i = 0; i < lists; i++)
 	{
-		sample_sets(list[i], &sample[i]);
-		elements += (double) sample[i].elements / Max(sample[i].count, 1) * list[i]->count;
+		sample[i] = sample_sets(list[i]);
+		elements += (double) sample[i].elements / sample[i].count * list[i]->count;
+		sets += list[i]->count;
 	}
-	cost = cost_of_lists(left, right, sample) + elements * COST_OF_ELEMENT +
-		similar * elements / ((double) left->count + (lists == 2 ? right->count : 0)) *
-			COST_COMPARED;
+	*family = cost_of_lists(left, right, sample);
 	for (int i = 0; i < lists; i++)
-		free_sample(&sample[i]);
-	host_free(sample);
-	return cost;
+		set_store_end(&sample[i]);
+	return family->cost + elements * COST_OF_ELEMENT + similar * elements / sets * COST_COMPARED;
 }
 
 /* ---- Candidates that evidence refuses
@@ -168,6 +161,7 @@ typedef struct DrawnCandidates
 {
 	uint64_t pairs;                   /* pairs that were compared */
 	uint64_t within;                  /* those that are candidates */
+	uint64_t most;                    /* candidates of one document, at most */
 	uint32_t place[SAMPLE_JUDGED][2]; /* some of them, each with equal probability */
 	uint64_t seed;
 } DrawnCandidates;
@@ -226,6 +220,7 @@ find_candidates(const Drawn *x, const Drawn *y, const SymbolJoin *symbols,
 	for (uint32_t i = 0; i < x->count; i++)
 	{
 		const uint8_t *a = x->record + i * stride;
+		uint64_t before = candidates->within;
 
 		host_check_interrupts();
 		for (uint32_t j = x == y ? i + 1 : 0; j < y->count; j++)
@@ -239,6 +234,7 @@ find_candidates(const Drawn *x, const Drawn *y, const SymbolJoin *symbols,
 			if (symbol_distance(a, b, symbols->k, symbols->b) <= symbols->h)
 				count_candidate(candidates, x->place[i], y->place[j]);
 		}
+		candidates->most = Max(candidates->most, candidates->within - before);
 	}
 }
 
@@ -269,6 +265,7 @@ typedef struct Candidates
 {
 	double similar;
 	double refused;
+	double family; /* the documents that are near one document, if they are many */
 } Candidates;
 
 /*
@@ -282,19 +279,48 @@ estimate_candidates(const DocumentList *left, const DocumentList *right, const S
 	double pairs = (double) left->count * right->count / (left == right ? 2 : 1);
 	Drawn x = draw(left, &drawn.seed);
 	Drawn y = {NULL};
+	double drawn_right;
+	double family;
 	double refused;
 
 	if (left != right)
 		y = draw(right, &drawn.seed);
 	find_candidates(&x, left == right ? &x : &y, &planned->symbols, &drawn);
+	drawn_right = left == right ? x.count : y.count;
 	free_drawn(&x);
 	if (left != right)
 		free_drawn(&y);
 	pairs *= (double) drawn.within / Max(drawn.pairs, 1);
 	if (pairs * cost_of_refusal(planned) < cost_sampled())
-		return (Candidates){0, 0};
+		return (Candidates){0};
+	family = drawn.most < FAMILY_MIN ? 0 : (double) drawn.most * right->count / drawn_right;
 	refused = pairs * refused_share(left, right, &drawn);
-	return (Candidates){pairs - refused, refused};
+	return (Candidates){pairs - refused, refused, family};
+}
+
+/* Says that a family takes long, unless it was said before. */
+static void
+say_slow(const PairOptions *options, const FamilyCost *family)
+{
+	if (options->slow == NULL || options->stats->slow || family->documents == 0 ||
+		family->cost < host_limit(SILENT_MS) * 1e6)
+		return;
+	options->stats->slow = true;
+	options->slow(options->state, family->documents, family->cost / 6e10);
+}
+
+/* Says if sets of many documents share so much that their join takes long. */
+void
+sets_say_slow(const DocumentList *left, const DocumentList *right)
+{
+	const PairOptions *options = left->documents->options;
+	FamilyCost family;
+
+	if (options->slow == NULL || options->stats->slow ||
+		(double) left->count * right->count * COST_OF_SCANNED / 2 < host_limit(SILENT_MS) * 1e6)
+		return;
+	(void) cost_of_sets(left, right, 0, &family);
+	say_slow(options, &family);
 }
 
 /*
@@ -310,13 +336,23 @@ estimate_candidates(const DocumentList *left, const DocumentList *right, const S
 bool
 evidence_is_cheaper(const DocumentList *left, const DocumentList *right, const SpreadJoin *planned)
 {
+	const PairOptions *options = left->documents->options;
 	Candidates candidates;
+	FamilyCost family;
+	FamilyCost by_sets;
 	double cost;
+	bool cheaper;
 
-	if (!left->documents->options->evidence || left->count < SETS_MIN)
+	if (!options->evidence || left->count < SETS_MIN)
 		return false;
 	candidates = estimate_candidates(left, right, planned);
-	cost = planned->plan.cost + candidates.refused * cost_of_refusal(planned);
-	return cost > cost_sampled() &&
-		cost_of_sets(left, right, left->unjudged ? candidates.similar : 0) * SETS_GAIN < cost;
+	family = (FamilyCost){candidates.refused * cost_of_refusal(planned), candidates.family};
+	cost = planned->plan.cost + family.cost;
+	if (cost <= cost_sampled())
+		return false;
+	cheaper =
+		cost_of_sets(left, right, left->unjudged ? candidates.similar : 0, &by_sets) * SETS_GAIN <
+		cost;
+	say_slow(options, cheaper ? &by_sets : &family);
+	return cheaper;
 }

@@ -289,63 +289,82 @@ attach_signatures(Inside *inside, const PairArray *array)
 
 /* ---- Sets -------------------------------------------------------------------- */
 
-/* Gathers the sets of a list. */
-static void
-gather_bags(SetPairs *pairs, int side)
-{
-	const SetList *list = &pairs->list[side];
-	Bag *bags = pairs->bag[side] = host_alloc(list->count * sizeof(Bag));
-	void **copies = pairs->copy[side] = host_alloc(list->count * sizeof(void *));
-
-	for (uint32_t i = 0; i < list->count; i++)
-	{
-		host_check_interrupts_at(i);
-		bags[i] = set_read(list->store, set_list_at(list, i), copies + i);
-	}
-}
-
-/* Loads the sets of the lists into memory, unless it does not hold them, and plans a join. */
-static void
-begin_any_sets(Inside *inside, bool weighted)
+/* Returns the join of two lists of sets, or of one with itself, where `right` is NULL. */
+SetJoin
+set_pairs_join(const PairOptions *options, bool weighted, const SetList *left, const SetList *right)
 {
 	static const Bag none;
-	const PairOptions *options = inside->options;
-	SetPairs *pairs = &inside->sets;
-	bool two = list_count(inside) == 2;
+	SetJoin join = {.left_count = left->count,
+					.right_count = right != NULL ? right->count : 0,
+					.right = right != NULL ? &none : NULL,
+					.threshold = options->threshold,
+					.weighted = weighted,
+					.measure = options->measure,
+					.list = {left, right}};
 
-	for (int s = 0; s < list_count(inside); s++)
-		for (uint32_t i = 0; i < pairs->list[s].count; i++)
-			pairs->elements += set_list_at(&pairs->list[s], i)->count;
-	pairs->join = (SetJoin){.left_count = inside->list[0]->count,
-							.right_count = two ? inside->list[1]->count : 0,
-							.right = two ? &none : NULL,
-							.threshold = options->threshold,
-							.weighted = weighted,
-							.measure = options->measure};
 	/* A share of a set is at most that of the lesser one of a pair. */
 	if (options->contained > 0)
 	{
-		pairs->join.threshold = options->contained;
-		pairs->join.measure = MEASURE_CONTAINMENT;
+		join.threshold = options->contained;
+		join.measure = MEASURE_CONTAINMENT;
 	}
-	inside->join.files = (double) pairs->elements * SET_BYTES > inside->join.memory;
-	inside->join.parts = inside->join.files ? 1 : SET_PARTS;
-	if (inside->join.files)
-	{
-		report_spilled(inside, "sets", (double) pairs->elements * SET_BYTES);
-		return;
-	}
+	return join;
+}
+
+/* Returns the bytes that the stores of a join have in memory. */
+static size_t
+bytes_in_memory(const Inside *inside)
+{
+	const SetList *list = inside->sets.list;
+	size_t elements = 0;
+
 	for (int s = 0; s < list_count(inside); s++)
-		gather_bags(pairs, s);
-	pairs->join.left = pairs->bag[0];
-	pairs->join.right = pairs->bag[1];
-	if (!set_plan(&pairs->join, &pairs->plan))
+		if (s == 0 || list[0].store != list[1].store)
+			elements += list[s].store->elements;
+	return elements * SET_BYTES;
+}
+
+/*
+ * Returns the bytes of memory with which a join would need no files: its plan's, and those of its sets,
+ * which take a share.
+ */
+static double
+bytes_wanted(const Inside *inside)
+{
+	const SetPairs *pairs = &inside->sets;
+	double elements = 0;
+
+	for (int s = 0; s < list_count(inside); s++)
+		for (uint32_t i = 0; i < pairs->list[s].count; i++)
+			elements += set_list_at(&pairs->list[s], i)->count;
+	return pairs->plan.bytes +
+		Min(elements * SET_BYTES, pairs->plan.bytes / (SHARE_OF_SETS - 1));
+}
+
+/* Plans a join of the sets of the lists. */
+static void
+begin_any_sets(Inside *inside, bool weighted)
+{
+	const PairOptions *options = inside->options;
+	SetPairs *pairs = &inside->sets;
+	SetPlan *plan = &pairs->plan;
+	bool two = list_count(inside) == 2;
+	size_t held = bytes_in_memory(inside);
+
+	pairs->join =
+		set_pairs_join(inside->options, weighted, &pairs->list[0], two ? &pairs->list[1] : NULL);
+	pairs->join.memory = inside->join.memory - Min(held, inside->join.memory / 2);
+	if (!set_plan(&pairs->join, plan))
 		set_refuse_size();
-	inside->join.cost = pairs->plan.cost;
-	inside->join.process_bytes = set_run_bytes(&pairs->plan);
-	inside->join.held = pairs->elements * sizeof(int64_t);
+	inside->join.files = plan->items.file != NULL;
+	if (inside->join.files)
+		report_spilled(inside, "sets", bytes_wanted(inside));
+	inside->join.parts = inside->join.files ? 1 : SET_PARTS;
+	inside->join.cost = plan->cost;
+	inside->join.process_bytes = set_run_bytes(plan);
+	inside->join.held = held;
 	if (options->stats->joins == 0)
-		options->stats->join.partitions = pairs->plan.items.partitions;
+		options->stats->join.partitions = plan->items.partitions;
 }
 
 /* Begins a join of documents that are sets. */
@@ -364,57 +383,48 @@ begin_sets(Inside *inside)
 static bool
 run_sets(const Inside *inside, const PairRun *run)
 {
-	SetSpreadJoin spread = {.join = inside->sets.join,
-							.list = {&inside->sets.list[0], &inside->sets.list[1]},
-							.elements = inside->sets.elements,
-							.memory = inside->join.memory};
-	SetJoin *join = &spread.join;
+	const SetPlan *plan = &inside->sets.plan;
+	SetJoin join = inside->sets.join;
 
 	if (run->reports)
 	{
-		spread.progress = inside->options->progress;
-		spread.progress_state = inside->options->state;
+		join.progress = inside->options->progress;
+		join.progress_state = inside->options->state;
 	}
-	join->labels = inside->labels;
-	join->sink = run->sink;
-	join->state = run->state;
-	join->next = run->next;
-	join->next_state = run->next_state;
+	join.memory = inside->join.memory;
+	join.labels = inside->labels;
+	join.sink = run->sink;
+	join.state = run->state;
+	join.next = run->next;
+	join.next_state = run->next_state;
 	if (!inside->join.files)
-		return set_run(join, &inside->sets.plan, run->stats);
-	return run->next(run->next_state) < 0 || set_spread_run(&spread, run->stats);
+		return set_run(&join, plan, run->stats);
+	return run->next(run->next_state) < 0 || set_spread_run(&join, plan, run->stats);
 }
 
 static void
 end_sets(Inside *inside)
 {
-	SetPairs *pairs = &inside->sets;
-
-	if (!inside->join.files)
-		set_plan_free(&pairs->plan);
-	for (int s = 0; s < list_count(inside); s++)
-	{
-		for (uint32_t i = 0; pairs->copy[s] != NULL && i < pairs->list[s].count; i++)
-			host_free(pairs->copy[s][i]);
-		host_free(pairs->copy[s]);
-		host_free(pairs->bag[s]);
-		set_store_end(&pairs->made[s]);
-	}
+	set_plan_free(&inside->sets.plan);
 }
 
+/* The arrays of a plan; if its items are in a file, that is in the place of their ranks. */
 static void
 list_sets(const Inside *inside, PairArray *array)
 {
 	const SetPlan *plan = &inside->sets.plan;
 	const SetItems *items = &plan->items;
 	size_t documents = items->documents;
-	size_t frequencies = items->frequency ? items->places : 0;
 
-	if (inside->join.files)
-		return;
 	array[0] = (PairArray){items->document, documents * sizeof(SetDocument)};
-	array[1] = (PairArray){items->rank, items->places * sizeof(uint32_t)};
-	array[2] = (PairArray){items->frequency, frequencies * sizeof(uint32_t)};
+	array[1] = (PairArray){items->rank, items->places * sizeof(uint32_t), items->file};
+	if (items->file != NULL)
+	{
+		array[1].bytes = items->places * sizeof(uint64_t);
+		return;
+	}
+	array[2] = (PairArray){items->frequency,
+						   items->frequency ? items->places * sizeof(uint32_t) : 0};
 	array[3] = (PairArray){items->bitmap, documents * items->words * sizeof(uint64_t)};
 	array[4] = (PairArray){plan->start, (plan->lists + 1) * sizeof(size_t)};
 	array[5] = (PairArray){plan->posting, plan->postings * sizeof(SetPosting)};
@@ -427,6 +437,7 @@ attach_sets(Inside *inside, const PairArray *array)
 
 	plan->items.document = (SetDocument *) array[0].memory;
 	plan->items.rank = (uint32_t *) array[1].memory;
+	plan->items.file = array[1].file;
 	plan->items.frequency = (uint32_t *) array[2].memory;
 	plan->items.bitmap = (uint64_t *) array[3].memory;
 	plan->start = (size_t *) array[4].memory;
@@ -456,7 +467,7 @@ memory_beside(const Inside *inside)
 static void
 make_sets(const DocumentList *list, bool weighted, uint64_t limit, SetStore *store)
 {
-	store->limit = limit;
+	*store = (SetStore){.limit = limit};
 	for (uint32_t i = 0; i < list->count; i++)
 	{
 		void *copy;
@@ -464,7 +475,7 @@ make_sets(const DocumentList *list, bool weighted, uint64_t limit, SetStore *sto
 
 		host_check_interrupts();
 		set_store_add(store, &bag, weighted);
-		evidence_free(&bag, copy);
+		evidence_free(list->documents, &bag, copy);
 	}
 	set_store_done(store);
 }
@@ -475,17 +486,23 @@ begin_evidence(Inside *inside)
 {
 	bool weighted = evidence_weighs(inside->list[0]->documents);
 	int lists = list_count(inside);
+	SetStore made[2];
 
 	inside->join.memory = Max(memory_beside(inside), DOCUMENT_MEMORY_MIN);
 	for (int s = 0; s < lists; s++)
 	{
-		SetStore *made = &inside->sets.made[s];
+		const DocumentList *list = inside->list[s];
 
-		make_sets(inside->list[s], weighted, host_limit(inside->join.memory / lists / SET_BYTES),
-				  made);
-		inside->sets.list[s] = (SetList){made, NULL, made->count};
+		inside->sets.list[s] = (SetList){&list->documents->store->sets, list->doc, list->count};
+		if (inside->options->read_set == NULL)
+			continue;
+		make_sets(list, weighted, store_limit(inside->join.memory / lists), &made[s]);
+		inside->sets.list[s] = (SetList){&made[s], NULL, list->count};
 	}
 	begin_any_sets(inside, weighted);
+	for (int s = 0; s < lists && inside->options->read_set != NULL; s++)
+		set_store_end(&made[s]);
+	inside->join.held = 0;
 }
 
 /* By PairKindName. */

@@ -6,7 +6,6 @@
 
 #include "join/pairs.h"
 #include "join/set_plan.h"
-#include "join/set_spread.h"
 #include "join/spread.h"
 
 /* A join of signatures. */
@@ -22,11 +21,7 @@ typedef struct SetPairs
 {
 	SetJoin join;
 	SetPlan plan;
-	SetStore made[2]; /* evidence, by the places of the lists */
 	SetList list[2];
-	Bag *bag[2];    /* sets of the lists */
-	void **copy[2]; /* the copies of bags in a file */
-	uint64_t elements;
 } SetPairs;
 
 typedef enum PairKindName
@@ -77,5 +72,7 @@ list_count(const Inside *inside)
 extern const PairKind pair_kinds[];
 
 extern void signatures_plan(Inside *inside);
+extern SetJoin set_pairs_join(const PairOptions *options, bool weighted, const SetList *left,
+							  const SetList *right);
 
 #endif

@@ -206,7 +206,10 @@ choose_kind(Inside *inside)
 	const DocumentList *const *list = inside->list;
 
 	if (list[0]->documents->sets)
+	{
+		sets_say_slow(list[0], list[1]);
 		return PAIRS_OF_SETS;
+	}
 	signatures_plan(inside);
 	return evidence_is_cheaper(list[0], list[1], &inside->signatures.spread) ? PAIRS_OF_EVIDENCE :
 																			   PAIRS_OF_SIGNATURES;

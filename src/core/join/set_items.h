@@ -1,10 +1,9 @@
 /*
- * set_items.h: the bags of a join, sorted, with ranks of their elements (set_items.c).
+ * set_items.h: the bags of a join, sorted, with ranks of their elements (set_items.c, set_ranks.c).
  */
 #ifndef NEARDUP_JOIN_SET_ITEMS_H
 #define NEARDUP_JOIN_SET_ITEMS_H
 
-#include "base/table.h"
 #include "join/set_join.h"
 
 /* A bag that is not empty. */
@@ -34,25 +33,9 @@ typedef struct SetItems
 	uint32_t *frequency; /* the frequency of each item; NULL if the join is not weighted */
 	uint64_t *bitmap; /* a power of two words for each document: each copy of a rank flips a bit */
 	uint32_t words;
+	uint32_t items_most; /* the most items of a document */
+	HostFile *file; /* the keys of all items, in place of these arrays if memory does not hold them */
 } SetItems;
-
-/* The rank of an element that only one bag, or only one source, has. */
-#define NO_RANK UINT32_MAX
-
-typedef struct SetElement
-{
-	int64_t element;
-	uint32_t bags;    /* bags that have it */
-	uint32_t sources; /* the sides of these bags: 1 for left, 2 for right, 3 for both */
-} SetElement;
-
-/* All elements, numbered in order of their first occurrence. */
-typedef struct SetElements
-{
-	Table table;
-	SetElement *element; /* the elements, by number */
-	uint32_t *number;    /* the number of each occurrence, by document */
-} SetElements;
 
 /* Returns the frequency of an item. */
 static inline uint32_t
@@ -68,23 +51,29 @@ set_item_key(uint32_t rank, uint32_t frequency)
 	return (uint64_t) (rank ^ (uint32_t) 1 << 31) << 32 | frequency;
 }
 
-/* Returns whether two bags of a pair can share an element. */
-static inline bool
-set_may_share(const SetJoin *join, const SetElement *element)
+/* Returns a bag of a join, from memory, or from *copy, which the caller frees. */
+static inline Bag
+set_bag(const SetJoin *join, bool of_right, uint32_t i, void **copy)
 {
-	if (join->right)
-		return element->sources == 3;
-	return element->bags > 1;
+	const SetList *list = join->list[of_right];
+
+	*copy = NULL;
+	return list == NULL ? (of_right ? join->right : join->left)[i] :
+						  set_read(list->store, set_list_at(list, i), copy);
 }
 
 extern void set_documents_make(const SetJoin *join, SetItems *items);
-extern void set_elements_begin(SetElements *elements, size_t occurrences);
-extern void set_elements_count(SetElements *elements, const Bag *bag, bool of_right,
-							   uint32_t *number);
-extern void set_elements_end(SetElements *elements);
+extern double set_items_bytes(const SetJoin *join, const SetItems *items);
 extern void set_items_room(const SetJoin *join, SetItems *items, uint32_t documents, size_t places);
 extern void set_items_put(SetItems *items, uint32_t d, const uint64_t *key, size_t place);
-extern bool set_items_make(const SetJoin *join, SetItems *items);
 extern void set_items_free(SetItems *items);
+
+/* ---- Ranks (set_ranks.c) ---------------------------------------------------- */
+
+typedef struct SetRanks SetRanks;
+
+extern SetRanks *set_ranks_make(const SetJoin *join, SetItems *items);
+extern void set_ranks_place(SetRanks *ranks, bool in_memory);
+extern bool set_items_make(const SetJoin *join, SetItems *items);
 
 #endif

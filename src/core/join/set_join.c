@@ -596,8 +596,7 @@ set_refuse_size(void)
 /*
  * Gives sink every pair whose similarity, the exact number that the functions of
  * sketch/bag.h return, is at least the threshold.  Each pair is given once, in an order
- * that depends only on the bags.  An empty bag is in no pair.  The join allocates about 80
- * bytes for each element of the bags.
+ * that depends only on the bags.  An empty bag is in no pair.
  *
  * n equal bags are n (n - 1) / 2 pairs; a caller that does not want them collapses equal
  * bags first.  Returns false, without a pair, if UINT32_MAX or more elements are in more
@@ -614,7 +613,8 @@ set_join(const SetJoin *join, JoinStats *stats)
 	stats->bags =
 		(uint64_t) join->left_count + (join->right ? join->right_count : 0) - plan.items.documents;
 	stats->partitions = plan.items.partitions;
-	(void) set_run(join, &plan, stats);
+	(void) (plan.items.file == NULL ? set_run(join, &plan, stats) :
+									  set_spread_run(join, &plan, stats));
 	set_plan_free(&plan);
 	return true;
 }

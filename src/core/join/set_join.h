@@ -18,7 +18,7 @@
 
 #include "join/labels.h"
 #include "join/stats.h"
-#include "sketch/bag.h"
+#include "join/stored_sets.h"
 
 /*
  * Takes a pair: a is the number of a bag in left; b is that of one in right, or of one in
@@ -42,8 +42,12 @@ typedef struct SetJoin
 	void *state;  /* the state of sink */
 	SetNext next; /* NULL: all parts in turn */
 	void *next_state;
-	const uint64_t *length; /* the length of each bag, left first; NULL: that of its elements */
-	JoinLabels labels;      /* the labels of the bags of left; label is NULL if there are none */
+	JoinLabels labels; /* the labels of the bags of left; label is NULL if there are none */
+	const SetList *list[2]; /* stored sets in place of the bags of left, and of right; or NULL */
+	size_t memory;          /* bytes that the join may take; 0: as many as it needs */
+	/* Is called by a join by way of files, with the number of parts that are done; or NULL. */
+	void (*progress)(void *state, int done, int parts);
+	void *progress_state;
 } SetJoin;
 
 extern _Noreturn void set_refuse_size(void);

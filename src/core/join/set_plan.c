@@ -48,7 +48,7 @@ set_plan_lists(const SetJoin *join, SetPlan *plan, size_t ranks)
 		plan->longest = Max(plan->longest, (size_t) count);
 		plan->start[l] = next[l] = room;
 		room += (size_t) count;
-		plan->cost += count * count / 2 * COST_OF_HIT;
+		plan->cost += count * (count - 1) / 2 * COST_OF_HIT;
 	}
 	plan->cost = fmin(plan->cost, documents * documents / 2 * COST_OF_SCANNED);
 	plan->postings = room;
@@ -58,15 +58,39 @@ set_plan_lists(const SetJoin *join, SetPlan *plan, size_t ranks)
 	host_free(next);
 }
 
-/* Prepares the bags for set_run().  Returns false as set_join() does. */
+/* Returns how many bytes documents, their items and their lists take in memory, at most. */
+static double
+bytes_of_plan(const SetJoin *join, const SetItems *items)
+{
+	double postings = 0;
+
+	for (uint32_t d = 0; d < items->documents; d++)
+	{
+		host_check_interrupts_at(d);
+		postings += (double) set_postings_most(join, items->document + d, false);
+	}
+	return set_items_bytes(join, items) + postings * sizeof(SetPosting) +
+		items->documents * sizeof(uint32_t) +
+		2.0 * items->ranks * (join->right ? 2 : 1) * sizeof(size_t);
+}
+
+/* Prepares the bags for set_run(), or for set_spread_run().  Returns false as set_join() does. */
 bool
 set_plan(const SetJoin *join, SetPlan *plan)
 {
+	SetRanks *ranks;
+	bool in_memory;
+
 	memset(plan, 0, sizeof(SetPlan));
-	if (!set_items_make(join, &plan->items))
+	ranks = set_ranks_make(join, &plan->items);
+	if (ranks == NULL)
 		return false;
+	plan->bytes = bytes_of_plan(join, &plan->items);
+	in_memory = join->memory == 0 || plan->bytes <= (double) join->memory;
+	set_ranks_place(ranks, in_memory);
 	plan->mask = UINT32_MAX;
-	set_plan_lists(join, plan, plan->items.ranks);
+	if (in_memory)
+		set_plan_lists(join, plan, plan->items.ranks);
 	return true;
 }
 

@@ -2,7 +2,8 @@
  * set_plan.h: the bags of a join with the lists of their items (set_plan.c, for set_join.c).
  *
  * The lists do not change while documents are compared, so parts of the documents can be
- * joined by processes that share a plan.
+ * joined by processes that share a plan.  If memory does not hold the items, there are no lists: one block
+ * of documents after the other is listed (set_spread.c).
  */
 #ifndef NEARDUP_JOIN_SET_PLAN_H
 #define NEARDUP_JOIN_SET_PLAN_H
@@ -36,6 +37,7 @@ typedef struct SetPlan
 	SetPosting *posting; /* the postings of the documents of each list in turn */
 	size_t longest;      /* the most postings of a list */
 	double cost;         /* nanoseconds, estimated */
+	double bytes;        /* bytes of memory that the documents, their items and lists take, or would */
 } SetPlan;
 
 /* The parts of a join, joined one after the other. */
@@ -51,11 +53,22 @@ set_list(const SetJoin *join, const SetPlan *plan, uint32_t rank, bool of_right)
 
 typedef struct SetJoiner SetJoiner;
 
+/* Returns how many postings a document has at most, if lists are searched by documents that are greater or not. */
+static inline uint64_t
+set_postings_most(const SetJoin *join, const SetDocument *document, bool greater)
+{
+	uint64_t rest = document->length - document->lone;
+	uint64_t least = set_remaining_needed(join, document->length, greater);
+
+	return rest < least ? 0 : Min(rest - least + 1, document->items);
+}
+
 extern bool set_plan(const SetJoin *join, SetPlan *plan);
 extern void set_plan_lists(const SetJoin *join, SetPlan *plan, size_t ranks);
 extern void set_plan_free(SetPlan *plan);
 extern size_t set_run_bytes(const SetPlan *plan);
 extern bool set_run(const SetJoin *join, const SetPlan *plan, JoinStats *stats);
+extern bool set_spread_run(const SetJoin *join, const SetPlan *plan, JoinStats *stats);
 extern SetJoiner *set_join_begin(const SetJoin *join, const SetPlan *plan, JoinStats *stats);
 extern size_t set_join_seek(SetJoiner *joiner, const SetDocument *document, uint32_t number,
 							uint32_t from, uint32_t to);

@@ -77,8 +77,8 @@ free_chunks(SetStore *store)
 }
 
 /* Moves the sets in memory to the file. */
-static void
-flush_sets(SetStore *store)
+void
+set_store_flush(SetStore *store)
 {
 	for (; store->flushed < store->count; store->flushed++)
 	{
@@ -108,7 +108,7 @@ set_store_add(SetStore *store, const Bag *bag, bool weighted)
 	store_bag(set->at.bag, bag);
 	store->elements += bag->count;
 	if (store->elements > store->limit)
-		flush_sets(store);
+		set_store_flush(store);
 }
 
 /* Completes a store after the last set. */
@@ -116,7 +116,7 @@ void
 set_store_done(SetStore *store)
 {
 	if (store->flushed > 0)
-		flush_sets(store);
+		set_store_flush(store);
 }
 
 /* Frees the sets, and closes the file. */

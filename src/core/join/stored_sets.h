@@ -7,8 +7,9 @@
 #include "join/records.h"
 #include "sketch/bag.h"
 
-/* The most bytes that a join takes for each element of its sets, the sets included. */
-#define SET_BYTES 80
+/* Bytes of an element in memory, about, and the share of memory for sets beside their join. */
+#define SET_BYTES 12
+#define SHARE_OF_SETS 3
 
 /* A set as it is stored: its elements, then their frequencies if not all are 1. */
 typedef struct StoredBag
@@ -47,7 +48,7 @@ typedef struct SetStore
 	size_t room;
 	Chunk *chunks;     /* the chunks of the sets in memory */
 	uint64_t elements; /* the elements of these sets */
-	uint64_t limit;    /* the most elements that memory may hold and join */
+	uint64_t limit;    /* the most elements that memory may hold */
 	uint32_t flushed;  /* the sets in blobs, which are the first ones */
 	Blobs blobs;
 } SetStore;
@@ -67,11 +68,19 @@ set_list_at(const SetList *list, uint32_t place)
 	return list->store->set + (list->number == NULL ? place : list->number[place]);
 }
 
+/* Returns how many elements memory holds in its share for sets. */
+static inline uint64_t
+store_limit(size_t memory)
+{
+	return host_limit(memory / SHARE_OF_SETS / SET_BYTES);
+}
+
 extern size_t stored_bytes(const Bag *bag);
 extern void store_bag(StoredBag *stored, const Bag *bag);
 extern Bag bag_of_stored(StoredBag *stored);
 extern Bag set_read(const SetStore *store, const StoredSet *set, void **copy);
 extern void set_store_add(SetStore *store, const Bag *bag, bool weighted);
+extern void set_store_flush(SetStore *store);
 extern void set_store_done(SetStore *store);
 extern void set_store_end(SetStore *store);
 

@@ -126,6 +126,17 @@ report_files(void *state, const char *what, double bytes)
 					 ceil(bytes / (1024 * 1024)))));
 }
 
+/* A function of PairOptions: tells the user why a call takes long. */
+static void
+report_slow(void *state, double family, double minutes)
+{
+	ereport(NOTICE,
+			(errmsg("about %.0f values are so near to each other that to compare them takes about %.0f minutes",
+					family, ceil(minutes)),
+			 errhint(
+				 "Use a lexicon that leaves out what many texts share, or a higher threshold.")));
+}
+
 /* Tells the engine of memory, workers and progress. */
 static void
 begin_engine(Call *call)
@@ -137,6 +148,7 @@ begin_engine(Call *call)
 	pair->run = workers_run;
 	pair->progress = call_report_progress;
 	pair->spilled = report_files;
+	pair->slow = report_slow;
 	pair->state = call->options;
 	pair->stats = &call->options->stats;
 }

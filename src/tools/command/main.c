@@ -92,11 +92,19 @@ resize(void *state, void *memory, size_t bytes)
 	return result;
 }
 
+/* A neardup_host.warn. */
+static void
+warn_of_family(void *state, const char *message)
+{
+	(void) state;
+	fprintf(stderr, "neardup: %s; --common, --lexicon or a higher --threshold takes less\n", message);
+}
+
 /* Returns a new session of the library. */
 neardup_session *
 new_session(void)
 {
-	static const neardup_host host = {.resize = resize};
+	static const neardup_host host = {.resize = resize, .warn = warn_of_family};
 
 	return neardup_open(&host);
 }

@@ -69,7 +69,9 @@ typedef struct neardup_host
 	void *(*resize)(void *state, void *memory, size_t bytes);
 	/* Is called at least once per 64 kB of text; if it returns true, the function gives up. */
 	bool (*cancelled)(void *state);
-	void *state; /* the state of both functions */
+	void *state; /* the state of these functions */
+	/* Is called with why a call takes minutes, in a sentence without its point. */
+	void (*warn)(void *state, const char *message);
 } neardup_host;
 
 /* Returns the version of the library, such as "1.0.0". */

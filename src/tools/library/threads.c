@@ -3,8 +3,10 @@
  */
 #include "library/session.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "base/sort.h"
@@ -218,6 +220,21 @@ thread_run_join(void *state, PairJoin *join, PairSink sink, void *sink_state)
 	for (int i = 0; i < threads; i++)
 		stats_add(&call->stats.join, &workers[i].stats);
 	host_free(workers);
+}
+
+/* A function of PairOptions: tells the program why a call takes long. */
+static void
+thread_say_slow(void *state, double family, double minutes)
+{
+	const PairCall *call = state;
+	const neardup_host *host = &call->session->host;
+	char message[200];
+
+	snprintf(message, sizeof(message),
+			 "about %.0f values are so near to each other that to compare them takes about %.0f minutes",
+			 family, ceil(minutes));
+	if (host->warn != NULL)
+		host->warn(host->state, message);
 }
 
 /* ---- Documents ---------------------------------------------------------- */
@@ -479,6 +496,7 @@ begin_call(neardup_session *session, const neardup_values *values, const neardup
 					  .memory = options->memory > 0 ? options->memory : default_memory(),
 					  .sides = against != NULL ? 2 : 1,
 					  .run = thread_run_join,
+					  .slow = thread_say_slow,
 					  .state = call,
 					  .stats = &call->stats};
 	for (int side = 0; evidence && side < call->pair.sides; side++)
