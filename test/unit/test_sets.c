@@ -129,12 +129,13 @@ join_within(size_t memory, Measure measure, const Bag *left, uint32_t left_count
 	return stats;
 }
 
-/* Joins bags by way of files, then in memory.  Returns the statistics of memory. */
+/* Joins bags in memory; few also by way of files.  Returns the statistics of memory. */
 static JoinStats
 join_by(Measure measure, const Bag *left, uint32_t left_count, const Bag *right,
 		uint32_t right_count, double threshold, bool weighted)
 {
-	join_within(16384, measure, left, left_count, right, right_count, threshold, weighted);
+	if (left_count < 200)
+		join_within(16384, measure, left, left_count, right, right_count, threshold, weighted);
 	return join_within(0, measure, left, left_count, right, right_count, threshold, weighted);
 }
 

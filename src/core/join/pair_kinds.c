@@ -324,45 +324,47 @@ bytes_in_memory(const Inside *inside)
 	return elements * SET_BYTES;
 }
 
-/*
- * Returns the bytes of memory with which a join would need no files: its plan's, and those of its sets,
- * which take a share.
- */
+/* Returns the bytes that the sets of a join take, all of them in memory, about. */
 static double
-bytes_wanted(const Inside *inside)
+bytes_of_sets(const Inside *inside)
 {
-	const SetPairs *pairs = &inside->sets;
 	double elements = 0;
 
 	for (int s = 0; s < list_count(inside); s++)
-		for (uint32_t i = 0; i < pairs->list[s].count; i++)
-			elements += set_list_at(&pairs->list[s], i)->count;
-	return pairs->plan.bytes +
-		Min(elements * SET_BYTES, pairs->plan.bytes / (SHARE_OF_SETS - 1));
+		for (uint32_t i = 0; i < inside->sets.list[s].count; i++)
+			elements += set_list_at(&inside->sets.list[s], i)->count;
+	return elements * SET_BYTES;
 }
 
-/* Plans a join of the sets of the lists. */
+/* Plans a join of the sets of the lists.  Frees stores that were made for it, if `made` is not NULL. */
 static void
-begin_any_sets(Inside *inside, bool weighted)
+begin_any_sets(Inside *inside, bool weighted, SetStore *made)
 {
 	const PairOptions *options = inside->options;
 	SetPairs *pairs = &inside->sets;
 	SetPlan *plan = &pairs->plan;
 	bool two = list_count(inside) == 2;
 	size_t held = bytes_in_memory(inside);
+	double sets = bytes_of_sets(inside);
+	SetRanks *ranks;
 
 	pairs->join =
 		set_pairs_join(inside->options, weighted, &pairs->list[0], two ? &pairs->list[1] : NULL);
 	pairs->join.memory = inside->join.memory - Min(held, inside->join.memory / 2);
-	if (!set_plan(&pairs->join, plan))
+	ranks = set_ranks_make(&pairs->join, &plan->items);
+	if (ranks == NULL)
 		set_refuse_size();
+	for (int s = 0; s < list_count(inside) && made != NULL; s++)
+		set_store_end(&made[s]);
+	set_plan_ranked(&pairs->join, ranks, plan);
 	inside->join.files = plan->items.file != NULL;
 	if (inside->join.files)
-		report_spilled(inside, "sets", bytes_wanted(inside));
+		report_spilled(inside, "sets",
+					   plan->bytes + Min(sets, plan->bytes / (SHARE_OF_SETS - 1)));
 	inside->join.parts = inside->join.files ? 1 : SET_PARTS;
 	inside->join.cost = plan->cost;
 	inside->join.process_bytes = set_run_bytes(plan);
-	inside->join.held = held;
+	inside->join.held = made == NULL ? held : 0;
 	if (options->stats->joins == 0)
 		options->stats->join.partitions = plan->items.partitions;
 }
@@ -377,7 +379,7 @@ begin_sets(Inside *inside)
 
 		inside->sets.list[s] = (SetList){&list->documents->store->sets, list->doc, list->count};
 	}
-	begin_any_sets(inside, inside->options->multiset);
+	begin_any_sets(inside, inside->options->multiset, NULL);
 }
 
 static bool
@@ -499,10 +501,7 @@ begin_evidence(Inside *inside)
 		make_sets(list, weighted, store_limit(inside->join.memory / lists), &made[s]);
 		inside->sets.list[s] = (SetList){&made[s], NULL, list->count};
 	}
-	begin_any_sets(inside, weighted);
-	for (int s = 0; s < lists && inside->options->read_set != NULL; s++)
-		set_store_end(&made[s]);
-	inside->join.held = 0;
+	begin_any_sets(inside, weighted, inside->options->read_set != NULL ? made : NULL);
 }
 
 /* By PairKindName. */

@@ -74,24 +74,31 @@ bytes_of_plan(const SetJoin *join, const SetItems *items)
 		2.0 * items->ranks * (join->right ? 2 : 1) * sizeof(size_t);
 }
 
+/* Makes a plan of ranks, which it frees. */
+void
+set_plan_ranked(const SetJoin *join, SetRanks *ranks, SetPlan *plan)
+{
+	bool in_memory;
+
+	plan->bytes = bytes_of_plan(join, &plan->items);
+	in_memory = join->memory == 0 || plan->bytes <= (double) host_limit(join->memory);
+	set_ranks_place(ranks, in_memory);
+	plan->mask = UINT32_MAX;
+	if (in_memory)
+		set_plan_lists(join, plan, plan->items.ranks);
+}
+
 /* Prepares the bags for set_run(), or for set_spread_run().  Returns false as set_join() does. */
 bool
 set_plan(const SetJoin *join, SetPlan *plan)
 {
 	SetRanks *ranks;
-	bool in_memory;
 
 	memset(plan, 0, sizeof(SetPlan));
 	ranks = set_ranks_make(join, &plan->items);
-	if (ranks == NULL)
-		return false;
-	plan->bytes = bytes_of_plan(join, &plan->items);
-	in_memory = join->memory == 0 || plan->bytes <= (double) join->memory;
-	set_ranks_place(ranks, in_memory);
-	plan->mask = UINT32_MAX;
-	if (in_memory)
-		set_plan_lists(join, plan, plan->items.ranks);
-	return true;
+	if (ranks != NULL)
+		set_plan_ranked(join, ranks, plan);
+	return ranks != NULL;
 }
 
 /* Frees what set_plan() has allocated. */

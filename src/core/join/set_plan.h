@@ -64,6 +64,7 @@ set_postings_most(const SetJoin *join, const SetDocument *document, bool greater
 }
 
 extern bool set_plan(const SetJoin *join, SetPlan *plan);
+extern void set_plan_ranked(const SetJoin *join, SetRanks *ranks, SetPlan *plan);
 extern void set_plan_lists(const SetJoin *join, SetPlan *plan, size_t ranks);
 extern void set_plan_free(SetPlan *plan);
 extern size_t set_run_bytes(const SetPlan *plan);

@@ -2,10 +2,10 @@
  * set_ranks.c: the elements of bags ranked by how few bags have them.
  *
  * Most elements are in one bag alone.  Two bits for each hash tell most of these, so that only the others
- * are counted.  They are spread over parts by their hashes, so that memory holds one part at a time: parts
- * are in files, unless there is one, which stays in memory.  In a part the bags that have an element are
- * counted, and the elements of each count are numbered.  The ranks that follow from both are then merged
- * into the items of each document, in the order of lengths.
+ * are counted.  They are spread over parts by their hashes, which go to files if memory does not hold them
+ * all.  In one part after the other, the bags that have an element are counted, and the elements of each
+ * count are numbered.  The ranks that follow from both are then merged into the items of each document, in
+ * the order of lengths.
  */
 #include "join/set_items.h"
 
@@ -15,19 +15,22 @@
 #include "base/table.h"
 #include "join/seen.h"
 
-/* The share of memory that hashes may take, and parts beside their files. */
+/* The shares of memory that hashes, all parts, and the elements of a part may take. */
 #define SHARE_OF_RANKS 8
 
 /* Slots for each element, four of which take a byte. */
 #define SLOTS_OF_ELEMENT 8
 
-/* Bytes beyond which files cost less time than memory that was not used yet. */
-#define PART_MOST ((size_t) 32 * 1024 * 1024)
+/* The most bytes of the elements of a part, which stay in a cache. */
+#define PART_MOST ((size_t) 16 * 1024 * 1024)
 
-/* Bytes of memory that an element takes while its part is ranked, and an open file, about; and the most files. */
+/* Bytes of memory that an element takes while its part is ranked, and an open file, about; and the most parts. */
 #define RANKED_BYTES 64
 #define FILE_BYTES (16 * 1024)
-#define FILES_MOST 1024
+#define PARTS_MOST 1024
+
+/* The least room for items. */
+#define ROOM_MIN 64
 
 /* Elements whose places in a table are fetched together before they are searched. */
 #define FETCHED 64
@@ -40,10 +43,18 @@ typedef struct RankedItem
 	uint32_t frequency;
 } RankedItem;
 
+/* An item of a document, and its part. */
+typedef struct FoundItem
+{
+	RankedItem item;
+	uint32_t part;
+} FoundItem;
+
 typedef struct RankPart
 {
-	HostFile *file;
-	RankedItem *item; /* the items, if the part is in memory */
+	HostFile *file;   /* NULL: the items are in memory */
+	RankedItem *item;
+	size_t room;
 	uint64_t count;
 	uint64_t next; /* the number of the item behind `head` */
 	RankedItem head; /* document is UINT32_MAX at the end */
@@ -56,6 +67,9 @@ struct SetRanks
 	size_t memory;
 	Table hashes; /* the table that has the secret */
 	Seen seen;
+	FoundItem *found; /* items of one document */
+	size_t founds;
+	size_t found_room;
 	RankPart *part;
 	uint32_t parts;
 	size_t expected; /* elements of a part, about */
@@ -138,17 +152,18 @@ make_parts(SetRanks *ranks)
 	double items = (double) (seen->again + seen->twice);
 	double both = (double) seen->twice / seen->slots;
 	double elements = fmin(items, -(double) seen->slots * log1p(-both));
-	double bytes = items * sizeof(RankedItem) + elements * RANKED_BYTES;
-	size_t most = host_limit(Min(ranks->memory, PART_MOST));
+	size_t memory = host_limit(ranks->memory);
+	bool files = items * sizeof(RankedItem) > memory;
+	double bytes = elements * RANKED_BYTES + (files ? items * sizeof(RankedItem) : 0);
+	size_t most = host_limit(PARTS_MOST);
 
-	ranks->parts =
-		1 + (uint32_t) fmin(bytes / most, Min(ranks->memory / FILE_BYTES, host_limit(FILES_MOST)));
+	if (files)
+		most = Min(most, ranks->memory / FILE_BYTES);
+	ranks->parts = 1 + (uint32_t) fmin(bytes / Min(memory, PART_MOST), most);
 	ranks->expected = (size_t) (elements / ranks->parts);
 	ranks->part = host_alloc(ranks->parts * sizeof(RankPart));
 	memset(ranks->part, 0, ranks->parts * sizeof(RankPart));
-	if (ranks->parts == 1)
-		ranks->part->item = host_alloc((size_t) items * sizeof(RankedItem));
-	for (uint32_t p = 0; p < ranks->parts && ranks->parts > 1; p++)
+	for (uint32_t p = 0; p < ranks->parts && files; p++)
 		ranks->part[p].file = host_file_create();
 }
 
@@ -156,10 +171,13 @@ make_parts(SetRanks *ranks)
 static inline void
 add_item(RankPart *part, const RankedItem *item)
 {
-	if (part->item != NULL)
-		part->item[part->count++] = *item;
-	else
+	if (part->file != NULL)
+	{
 		host_file_write(part->file, part->count++ * sizeof(RankedItem), item, sizeof(RankedItem));
+		return;
+	}
+	part->item = host_grow(part->item, &part->room, Max(part->count + 1, ROOM_MIN), sizeof(RankedItem));
+	part->item[part->count++] = *item;
 }
 
 /* Returns whether a document shares enough with others, at most this much, to be similar to one. */
@@ -169,13 +187,15 @@ shares_enough(const SetRanks *ranks, const SetDocument *document, uint64_t share
 	return shared >= set_remaining_needed(ranks->join, document->length, true);
 }
 
-/* Adds the elements of a document that other bags may have to the parts if `put`.  Returns their frequencies. */
+/* Finds the elements of a document that other bags may have.  Returns their frequencies. */
 static uint64_t
-look_at_bag(SetRanks *ranks, uint32_t d, const Bag *bag, bool put)
+find_items(SetRanks *ranks, uint32_t d, const Bag *bag)
 {
 	uint64_t hash[FETCHED];
 	uint64_t sum = 0;
 
+	ranks->founds = 0;
+	ranks->found = host_grow(ranks->found, &ranks->found_room, bag->count, sizeof(FoundItem));
 	for (uint32_t done = 0, some; done < bag->count; done += some)
 	{
 		some = Min(bag->count - done, FETCHED);
@@ -183,14 +203,15 @@ look_at_bag(SetRanks *ranks, uint32_t d, const Bag *bag, bool put)
 		fetch_slots(ranks, bag->element + done, some, hash);
 		for (uint32_t i = 0; i < some; i++)
 		{
-			RankedItem item = {(uint64_t) bag->element[done + i], d,
-							   ranks->join->weighted ? bag_frequency(bag, done + i) : 1};
+			FoundItem *found = ranks->found + ranks->founds;
 
 			if (!seen_is_both(&ranks->seen, hash[i]))
 				continue;
-			sum += item.frequency;
-			if (put)
-				add_item(ranks->part + ((hash[i] & UINT32_MAX) * ranks->parts >> 32), &item);
+			found->item = (RankedItem){(uint64_t) bag->element[done + i], d,
+									   ranks->join->weighted ? bag_frequency(bag, done + i) : 1};
+			found->part = (uint32_t) ((hash[i] & UINT32_MAX) * ranks->parts >> 32);
+			sum += found->item.frequency;
+			ranks->founds++;
 		}
 	}
 	return sum;
@@ -208,10 +229,13 @@ spread_documents(SetRanks *ranks)
 
 		host_check_interrupts_at(d);
 		document->lone = document->length;
-		if (shares_enough(ranks, document, look_at_bag(ranks, d, &bag, false)))
-			(void) look_at_bag(ranks, d, &bag, true);
+		if (shares_enough(ranks, document, find_items(ranks, d, &bag)))
+			for (size_t i = 0; i < ranks->founds; i++)
+				add_item(ranks->part + ranks->found[i].part, &ranks->found[i].item);
 		host_free(copy);
 	}
+	host_free(ranks->found);
+	ranks->found = NULL;
 }
 
 /* ---- Counts ------------------------------------------------------------------- */
@@ -364,10 +388,11 @@ next_item(RankPart *part)
 {
 	if (part->next == part->count)
 		part->head.document = UINT32_MAX;
-	else if (part->item != NULL)
+	else if (part->file == NULL)
 		part->head = part->item[part->next++];
 	else
-		host_file_read(part->file, part->next++ * sizeof(RankedItem), &part->head, sizeof(RankedItem));
+		host_file_read(part->file, part->next++ * sizeof(RankedItem), &part->head,
+					   sizeof(RankedItem));
 }
 
 /* Leaves documents without items that are similar to no other, and sums up the items of the others. */
