@@ -98,7 +98,8 @@ compare_with_all(const SetJoin *join, const Found *found, const JoinStats *stats
 			  found->twice);
 	CHECK(stats->compared >= stats->pairs);
 	CHECK(stats->hits >= stats->pruned_by_length + stats->pruned_by_frequency + stats->compared);
-	CHECK(join->memory > 0 || stats->bags == join->left_count + (join->right ? join->right_count : 0));
+	CHECK(join->memory > 0 ||
+		  stats->bags == join->left_count + (join->right ? join->right_count : 0));
 }
 
 /* Joins bags within this many bytes of memory, 0 for any number. */

@@ -359,8 +359,7 @@ begin_any_sets(Inside *inside, bool weighted, SetStore *made)
 	set_plan_ranked(&pairs->join, ranks, plan);
 	inside->join.files = plan->items.file != NULL;
 	if (inside->join.files)
-		report_spilled(inside, "sets",
-					   plan->bytes + Min(sets, plan->bytes / (SHARE_OF_SETS - 1)));
+		report_spilled(inside, "sets", plan->bytes + Min(sets, plan->bytes / (SHARE_OF_SETS - 1)));
 	inside->join.parts = inside->join.files ? 1 : SET_PARTS;
 	inside->join.cost = plan->cost;
 	inside->join.process_bytes = set_run_bytes(plan);
@@ -425,8 +424,8 @@ list_sets(const Inside *inside, PairArray *array)
 		array[1].bytes = items->places * sizeof(uint64_t);
 		return;
 	}
-	array[2] = (PairArray){items->frequency,
-						   items->frequency ? items->places * sizeof(uint32_t) : 0};
+	array[2] =
+		(PairArray){items->frequency, items->frequency ? items->places * sizeof(uint32_t) : 0};
 	array[3] = (PairArray){items->bitmap, documents * items->words * sizeof(uint64_t)};
 	array[4] = (PairArray){plan->start, (plan->lists + 1) * sizeof(size_t)};
 	array[5] = (PairArray){plan->posting, plan->postings * sizeof(SetPosting)};

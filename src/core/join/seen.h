@@ -8,19 +8,19 @@
 
 #include "base/host.h"
 
-typedef struct Seen
+typedef struct SeenTwice
 {
 	uint8_t *bits; /* two for each slot */
 	size_t slots;
 	uint64_t twice; /* slots that have both bits */
 	uint64_t again; /* hashes, but for the first one of each slot */
-} Seen;
+} SeenTwice;
 
 /* Prepares slots for hashes that were not seen yet. */
-static inline Seen
-seen_begin(size_t slots)
+static inline SeenTwice
+seen_make(size_t slots)
 {
-	Seen seen = {.slots = (host_limit(Min(slots, UINT32_MAX - 4)) + 4) / 4 * 4};
+	SeenTwice seen = {.slots = (host_limit(Min(slots, UINT32_MAX - 4)) + 4) / 4 * 4};
 
 	seen.bits = host_alloc(seen.slots / 4);
 	memset(seen.bits, 0, seen.slots / 4);
@@ -28,7 +28,7 @@ seen_begin(size_t slots)
 }
 
 static inline void
-seen_end(Seen *seen)
+seen_free(SeenTwice *seen)
 {
 	host_free(seen->bits);
 	seen->bits = NULL;
@@ -36,20 +36,20 @@ seen_end(Seen *seen)
 
 /* Returns the slot of a hash. */
 static inline size_t
-seen_slot(const Seen *seen, uint64_t hash)
+seen_slot(const SeenTwice *seen, uint64_t hash)
 {
 	return (size_t) ((hash >> 32) * seen->slots >> 32);
 }
 
 static inline void
-seen_fetch(const Seen *seen, uint64_t hash)
+seen_fetch(const SeenTwice *seen, uint64_t hash)
 {
 	__builtin_prefetch(seen->bits + seen_slot(seen, hash) / 4, 1);
 }
 
 /* Sets bits of a slot. */
 static inline void
-seen_set(Seen *seen, size_t slot, unsigned set)
+seen_set(SeenTwice *seen, size_t slot, unsigned set)
 {
 	unsigned before = seen->bits[slot / 4] >> slot % 4 * 2 & 3;
 
@@ -60,7 +60,7 @@ seen_set(Seen *seen, size_t slot, unsigned set)
 
 /* Sees a hash: its first bit says that it came, its second that it came again. */
 static inline void
-seen_again(Seen *seen, uint64_t hash)
+seen_again(SeenTwice *seen, uint64_t hash)
 {
 	size_t slot = seen_slot(seen, hash);
 
@@ -69,14 +69,14 @@ seen_again(Seen *seen, uint64_t hash)
 
 /* Sees a hash on one of two sides, each of which has a bit. */
 static inline void
-seen_by(Seen *seen, uint64_t hash, int side)
+seen_by(SeenTwice *seen, uint64_t hash, int side)
 {
 	seen_set(seen, seen_slot(seen, hash), 1u << side);
 }
 
 /* Returns whether a hash may have come twice, or on both sides. */
 static inline bool
-seen_is_both(const Seen *seen, uint64_t hash)
+seen_is_both(const SeenTwice *seen, uint64_t hash)
 {
 	size_t slot = seen_slot(seen, hash);
 

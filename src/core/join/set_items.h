@@ -34,7 +34,8 @@ typedef struct SetItems
 	uint64_t *bitmap; /* a power of two words for each document: each copy of a rank flips a bit */
 	uint32_t words;
 	uint32_t items_most; /* the most items of a document */
-	HostFile *file; /* the keys of all items, in place of these arrays if memory does not hold them */
+	HostFile
+		*file; /* the keys of all items, in place of these arrays if memory does not hold them */
 } SetItems;
 
 /* Returns the frequency of an item. */

@@ -42,7 +42,7 @@ typedef struct SetJoin
 	void *state;  /* the state of sink */
 	SetNext next; /* NULL: all parts in turn */
 	void *next_state;
-	JoinLabels labels; /* the labels of the bags of left; label is NULL if there are none */
+	JoinLabels labels;      /* the labels of the bags of left; label is NULL if there are none */
 	const SetList *list[2]; /* stored sets in place of the bags of left, and of right; or NULL */
 	size_t memory;          /* bytes that the join may take; 0: as many as it needs */
 	/* Is called by a join by way of files, with the number of parts that are done; or NULL. */

@@ -31,7 +31,7 @@ enter(const SetJoin *join, SetPlan *plan, uint32_t d, size_t *next)
 void
 set_plan_lists(const SetJoin *join, SetPlan *plan, size_t ranks)
 {
-	double documents = plan->items.documents;
+	double scanned = 0;
 	size_t *next;
 	size_t room = 0;
 
@@ -40,7 +40,10 @@ set_plan_lists(const SetJoin *join, SetPlan *plan, size_t ranks)
 	next = host_alloc((plan->lists + 1) * sizeof(size_t));
 	memset(next, 0, plan->lists * sizeof(size_t));
 	for (uint32_t d = 0; d < plan->items.documents; d++)
+	{
 		enter(join, plan, d, next);
+		scanned += d - plan->items.document[d].earliest;
+	}
 	for (size_t l = 0; l <= plan->lists; l++)
 	{
 		double count = l < plan->lists ? (double) next[l] : 0;
@@ -50,7 +53,7 @@ set_plan_lists(const SetJoin *join, SetPlan *plan, size_t ranks)
 		room += (size_t) count;
 		plan->cost += count * (count - 1) / 2 * COST_OF_HIT;
 	}
-	plan->cost = fmin(plan->cost, documents * documents / 2 * COST_OF_SCANNED);
+	plan->cost = fmin(plan->cost, scanned * COST_OF_SCANNED);
 	plan->postings = room;
 	plan->posting = host_alloc(room * sizeof(SetPosting));
 	for (uint32_t d = 0; d < plan->items.documents; d++)

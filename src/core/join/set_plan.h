@@ -37,7 +37,7 @@ typedef struct SetPlan
 	SetPosting *posting; /* the postings of the documents of each list in turn */
 	size_t longest;      /* the most postings of a list */
 	double cost;         /* nanoseconds, estimated */
-	double bytes;        /* bytes of memory that the documents, their items and lists take, or would */
+	double bytes; /* bytes of memory that the documents, their items and lists take, or would */
 } SetPlan;
 
 /* The parts of a join, joined one after the other. */

@@ -52,11 +52,11 @@ typedef struct FoundItem
 
 typedef struct RankPart
 {
-	HostFile *file;   /* NULL: the items are in memory */
+	HostFile *file; /* NULL: the items are in memory */
 	RankedItem *item;
 	size_t room;
 	uint64_t count;
-	uint64_t next; /* the number of the item behind `head` */
+	uint64_t next;   /* the number of the item behind `head` */
 	RankedItem head; /* document is UINT32_MAX at the end */
 } RankPart;
 
@@ -66,7 +66,7 @@ struct SetRanks
 	SetItems *items;
 	size_t memory;
 	Table hashes; /* the table that has the secret */
-	Seen seen;
+	SeenTwice seen;
 	FoundItem *found; /* items of one document */
 	size_t founds;
 	size_t found_room;
@@ -146,9 +146,9 @@ see_elements(SetRanks *ranks)
 
 /* Makes empty parts, as many as memory needs for the elements that may be in several bags. */
 static void
-make_parts(SetRanks *ranks)
+make_rank_parts(SetRanks *ranks)
 {
-	const Seen *seen = &ranks->seen;
+	const SeenTwice *seen = &ranks->seen;
 	double items = (double) (seen->again + seen->twice);
 	double both = (double) seen->twice / seen->slots;
 	double elements = fmin(items, -(double) seen->slots * log1p(-both));
@@ -176,7 +176,8 @@ add_item(RankPart *part, const RankedItem *item)
 		host_file_write(part->file, part->count++ * sizeof(RankedItem), item, sizeof(RankedItem));
 		return;
 	}
-	part->item = host_grow(part->item, &part->room, Max(part->count + 1, ROOM_MIN), sizeof(RankedItem));
+	part->item =
+		host_grow(part->item, &part->room, Max(part->count + 1, ROOM_MIN), sizeof(RankedItem));
 	part->item[part->count++] = *item;
 }
 
@@ -240,33 +241,33 @@ spread_documents(SetRanks *ranks)
 
 /* ---- Counts ------------------------------------------------------------------- */
 
-typedef struct CountedElement
+typedef struct RankedElement
 {
 	uint64_t element;
 	uint32_t bags;    /* bags that have it */
 	uint32_t sources; /* the sides of these bags: 1 for left, 2 for right, 3 for both */
-} CountedElement;
+} RankedElement;
 
 /* The elements of a part, numbered in the order of their first items. */
-typedef struct CountedElements
+typedef struct RankedElements
 {
 	Table table;
-	CountedElement *element;
+	RankedElement *element;
 	size_t room;
-} CountedElements;
+} RankedElements;
 
 /* Counts a bag of a source that has an element.  Returns the element's number. */
 static inline uint32_t
-count_element(CountedElements *elements, uint64_t hash, uint64_t element, uint32_t source)
+count_element(RankedElements *elements, uint64_t hash, uint64_t element, uint32_t source)
 {
 	uint64_t *slot = table_search_key(&elements->table, hash, element,
-									  &elements->element[0].element, sizeof(CountedElement));
-	CountedElement *found;
+									  &elements->element[0].element, sizeof(RankedElement));
+	RankedElement *found;
 
 	if (*slot == 0)
 	{
 		found = elements->element + table_put(&elements->table, slot, hash);
-		*found = (CountedElement){.element = element};
+		*found = (RankedElement){.element = element};
 	}
 	else
 		found = elements->element + table_number(slot);
@@ -277,14 +278,14 @@ count_element(CountedElements *elements, uint64_t hash, uint64_t element, uint32
 
 /* Counts up to FETCHED items, whose elements the numbers of these replace. */
 static void
-count_items(CountedElements *elements, const SetDocument *document, RankedItem *item, uint32_t count)
+count_items(RankedElements *elements, const SetDocument *document, RankedItem *item, uint32_t count)
 {
 	Table *table = &elements->table;
 	uint64_t hash[FETCHED];
 
 	table_reserve(table, table->count + count);
-	elements->element = host_grow(elements->element, &elements->room, table->count + count,
-								  sizeof(CountedElement));
+	elements->element =
+		host_grow(elements->element, &elements->room, table->count + count, sizeof(RankedElement));
 	for (uint32_t i = 0; i < count; i++)
 	{
 		hash[i] = table_hash(table, item[i].element);
@@ -304,19 +305,18 @@ count_items(CountedElements *elements, const SetDocument *document, RankedItem *
 
 /* Numbers the elements that two bags of a pair can share, within each count; others get 0. */
 static void
-number_elements(SetRanks *ranks, CountedElements *elements)
+number_elements(SetRanks *ranks, RankedElements *elements)
 {
 	uint32_t both = ranks->join->right != NULL ? 3 : 0;
 
 	for (size_t i = 0; i < elements->table.count; i++)
 	{
-		CountedElement *element = elements->element + i;
+		RankedElement *element = elements->element + i;
 		bool shared = both > 0 ? element->sources == both : element->bags > 1;
 
 		host_check_interrupts_at(i);
-		element->element = shared ?
-			(uint64_t) element->bags << 32 | (uint32_t) ranks->first[element->bags]++ :
-			0;
+		element->element =
+			shared ? (uint64_t) element->bags << 32 | (uint32_t) ranks->first[element->bags]++ : 0;
 	}
 }
 
@@ -326,7 +326,7 @@ count_part(SetRanks *ranks, RankPart *part)
 {
 	uint64_t count = part->count;
 	RankedItem *item = part->item;
-	CountedElements elements = {.room = 0};
+	RankedElements elements = {.room = 0};
 
 	if (part->file != NULL)
 	{
@@ -337,7 +337,8 @@ count_part(SetRanks *ranks, RankPart *part)
 	for (uint64_t i = 0; i < count; i += FETCHED)
 	{
 		host_check_interrupts_at(i);
-		count_items(&elements, ranks->items->document, item + i, (uint32_t) Min(count - i, FETCHED));
+		count_items(&elements, ranks->items->document, item + i,
+					(uint32_t) Min(count - i, FETCHED));
 	}
 	number_elements(ranks, &elements);
 	part->count = 0;
@@ -502,11 +503,11 @@ set_ranks_make(const SetJoin *join, SetItems *items)
 	set_documents_make(join, items);
 	table_begin(&ranks->hashes, 1);
 	ranks->seen =
-		seen_begin(Min(count_occurrences(join) * SLOTS_OF_ELEMENT, (uint64_t) ranks->memory * 4));
+		seen_make(Min(count_occurrences(join) * SLOTS_OF_ELEMENT, (uint64_t) ranks->memory * 4));
 	see_elements(ranks);
-	make_parts(ranks);
+	make_rank_parts(ranks);
 	spread_documents(ranks);
-	seen_end(&ranks->seen);
+	seen_free(&ranks->seen);
 	table_end(&ranks->hashes);
 	count = count_ranks(ranks);
 	count_places(ranks);

@@ -97,7 +97,8 @@ static void
 warn_of_family(void *state, const char *message)
 {
 	(void) state;
-	fprintf(stderr, "neardup: %s; --common, --lexicon or a higher --threshold takes less\n", message);
+	fprintf(stderr, "neardup: %s; --common, --lexicon or a higher --threshold takes less\n",
+			message);
 }
 
 /* Returns a new session of the library. */

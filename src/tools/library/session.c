@@ -173,6 +173,14 @@ host_limit(size_t usual)
 	return usual;
 }
 
+/* Tells the program why a call takes long. */
+void
+session_warn(const neardup_session *session, const char *message)
+{
+	if (session->host.warn != NULL)
+		session->host.warn(session->host.state, message);
+}
+
 /* Fails because something is too large. */
 void
 host_refuse_size(const char *what)

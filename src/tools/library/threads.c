@@ -3,10 +3,8 @@
  */
 #include "library/session.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "base/sort.h"
@@ -222,19 +220,11 @@ thread_run_join(void *state, PairJoin *join, PairSink sink, void *sink_state)
 	host_free(workers);
 }
 
-/* A function of PairOptions: tells the program why a call takes long. */
+/* A function of PairOptions. */
 static void
-thread_say_slow(void *state, double family, double minutes)
+thread_say_slow(void *state, const char *message)
 {
-	const PairCall *call = state;
-	const neardup_host *host = &call->session->host;
-	char message[200];
-
-	snprintf(message, sizeof(message),
-			 "about %.0f values are so near to each other that to compare them takes about %.0f minutes",
-			 family, ceil(minutes));
-	if (host->warn != NULL)
-		host->warn(host->state, message);
+	session_warn(((const PairCall *) state)->session, message);
 }
 
 /* ---- Documents ---------------------------------------------------------- */
