@@ -10,7 +10,6 @@
 #include "join/evidence_price.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "base/hash.h"
 #include "join/evidence.h"
@@ -303,16 +302,11 @@ estimate_candidates(const DocumentList *left, const DocumentList *right, const S
 static void
 say_slow(const PairOptions *options, const FamilyCost *family)
 {
-	char message[200];
-
 	if (options->slow == NULL || options->stats->slow || family->documents == 0 ||
 		family->cost < host_limit(SILENT_MS) * 1e6)
 		return;
 	options->stats->slow = true;
-	snprintf(message, sizeof(message),
-			 "about %.0f values are so near to each other that to compare them takes about %.0f minutes",
-			 family->documents, ceil(family->cost / 6e10));
-	options->slow(options->state, message);
+	options->slow(options->state, family->documents, ceil(family->cost / 6e10));
 }
 
 /* Says if sets of many documents share so much that their join takes long. */

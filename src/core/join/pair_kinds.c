@@ -358,7 +358,7 @@ begin_any_sets(Inside *inside, bool weighted, SetStore *made)
 		set_store_end(&made[s]);
 	set_plan_ranked(&pairs->join, ranks, plan);
 	inside->join.files = plan->items.file != NULL;
-	if (inside->join.files)
+	if (plan->bytes > pairs->join.memory)
 		report_spilled(inside, "sets", plan->bytes + Min(sets, plan->bytes / (SHARE_OF_SETS - 1)));
 	inside->join.parts = inside->join.files ? 1 : SET_PARTS;
 	inside->join.cost = plan->cost;

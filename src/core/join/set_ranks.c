@@ -152,7 +152,7 @@ make_rank_parts(SetRanks *ranks)
 	double items = (double) (seen->again + seen->twice);
 	double both = (double) seen->twice / seen->slots;
 	double elements = fmin(items, -(double) seen->slots * log1p(-both));
-	size_t memory = host_limit(ranks->memory);
+	size_t memory = ranks->join->memory > 0 ? host_limit(ranks->memory) : ranks->memory;
 	bool files = items * sizeof(RankedItem) > memory;
 	double bytes = elements * RANKED_BYTES + (files ? items * sizeof(RankedItem) : 0);
 	size_t most = host_limit(PARTS_MOST);

@@ -222,9 +222,9 @@ thread_run_join(void *state, PairJoin *join, PairSink sink, void *sink_state)
 
 /* A function of PairOptions. */
 static void
-thread_say_slow(void *state, const char *message)
+thread_say_slow(void *state, double family, double minutes)
 {
-	session_warn(((const PairCall *) state)->session, message);
+	session_warn(((const PairCall *) state)->session, family, minutes);
 }
 
 /* ---- Documents ---------------------------------------------------------- */
@@ -405,9 +405,7 @@ thread_check_evidence(const neardup_values *values, const neardup_values *agains
 
 	if ((all[0]->evidence != NULL) != (all[1]->evidence != NULL))
 		session_fail(NEARDUP_MISMATCH, "both sides must have evidence, or neither");
-	if (values->evidence == NULL)
-		return false;
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2 && values->evidence != NULL; i++)
 	{
 		const neardup_evidence *evidence = all[i]->evidence;
 
@@ -421,7 +419,7 @@ thread_check_evidence(const neardup_values *values, const neardup_values *agains
 		for (size_t column = 0; column < evidence->columns; column++)
 			check_column(evidence->texts + column);
 	}
-	return true;
+	return values->evidence != NULL;
 }
 
 /* Returns the place behind each column of texts. */
