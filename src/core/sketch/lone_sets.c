@@ -71,7 +71,7 @@ at_slot(const LoneSets *sets, uint32_t slot)
 
 /* Fetches the words of some slots. */
 static void
-fetch_slots(const LoneSets *sets, const uint32_t *slot, size_t count)
+fetch_words(const LoneSets *sets, const uint32_t *slot, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		__builtin_prefetch(sets->word + slot[i] / SLOTS_OF_WORD, 1);
@@ -117,7 +117,7 @@ take_slots(LoneSets *sets, uint32_t *slot, size_t count)
 {
 	size_t first = 0;
 
-	fetch_slots(sets, slot, count);
+	fetch_words(sets, slot, count);
 	for (size_t i = 0; i < count; i++)
 	{
 		uint64_t *word = sets->word + slot[i] / SLOTS_OF_WORD;
@@ -170,7 +170,7 @@ look_at_list(const LoneSets *sets, double threshold, const uint32_t *list, size_
 
 		host_check_interrupts();
 		memcpy(&head, list + at, sizeof(head));
-		fetch_slots(sets, slot, head.slots);
+		fetch_words(sets, slot, head.slots);
 		for (uint32_t i = 0; i < head.slots; i++)
 			own += at_slot(sets, slot[i]) < SEVERAL;
 		if (!is_lone(threshold, head.count, own))
