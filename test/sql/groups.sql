@@ -709,7 +709,9 @@ TRUNCATE made;
 SELECT neardup_guard('made', 'to_minhash(plain)', 0.9, 'skip', within => 'scope', condition => 'wanted');
 INSERT INTO made (id, tenant, state, body) VALUES (1, 'A', 'sent', words(1)), (2, 'a', 'sent', words(1, 1)), (3, 'b', 'sent', words(1, 2)), (4, 'a', 'draft', words(1, 3));
 SELECT id FROM made ORDER BY id;
-DROP TABLE made;
+CREATE FUNCTION of_row(made) RETURNS minhash LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN $1.sig; END';
+SELECT neardup_guard('made', 'of_row(made)', 0.9, 'group', group_column => 'same_as');
+DROP TABLE made CASCADE;
 DO $$
 BEGIN
 	-- PostgreSQL 18 and later have columns that are not stored.

@@ -221,8 +221,11 @@ create_lock_trigger(const Guard *guard, const GuardRule *rule, const GuardPlace 
 {
 	Bitmapset *columns = bms_copy(place->columns);
 	StringInfoData events;
-	int member = -1;
+	int member = -FirstLowInvalidHeapAttributeNumber; /* the whole row, behind system columns */
 
+	if (bms_is_member(member, columns))
+		refuse_option(OPTION_SIGNATURE, "The whole row has the column of groups, too.",
+					  "Name the columns that are compared.");
 	for (int i = 0; i < rule->guarded->keys; i++)
 		columns = bms_add_member(columns,
 								 get_attnum(guard->table, rule->guarded->key[i]) -
