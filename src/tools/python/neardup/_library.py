@@ -109,16 +109,18 @@ class _Host(ctypes.Structure):
     _fields_ = [("resize", c_void_p), ("cancelled", c_void_p), ("state", c_void_p), ("warn", c_void_p)]
 
 
-@ctypes.CFUNCTYPE(None, c_void_p, ctypes.c_char_p)
 def _warn(state: int | None, message: bytes) -> None:
     warnings.warn(message.decode() + "; a lexicon, common or a higher threshold takes less", RuntimeWarning, stacklevel=3)
+
+
+_WARN = ctypes.CFUNCTYPE(None, c_void_p, c_char_p)(_warn)
 
 
 class Session:
     """A session of the library, whose calls end early once `stop` is true."""
 
     def __init__(self, stop: c_bool | None = None) -> None:
-        host = _Host(warn=ctypes.cast(_warn, c_void_p))
+        host = _Host(warn=ctypes.cast(_WARN, c_void_p))
         if stop is not None:
             host.cancelled, host.state = ctypes.cast(LIBRARY.neardup_is_set, c_void_p), ctypes.addressof(stop)
         self.stop, self.handle, self._close = stop, FUNCTION["open"](byref(host)), FUNCTION["close"]
