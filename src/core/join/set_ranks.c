@@ -12,8 +12,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/seen.h"
 #include "base/table.h"
-#include "join/seen.h"
 
 /* The shares of memory that hashes, all parts, and the elements of a part may take. */
 #define SHARE_OF_RANKS 8
@@ -502,8 +502,8 @@ set_ranks_make(const SetJoin *join, SetItems *items)
 	ranks->memory = join->memory > 0 ? join->memory / SHARE_OF_RANKS : SIZE_MAX / SHARE_OF_RANKS;
 	set_documents_make(join, items);
 	table_begin(&ranks->hashes, 1);
-	ranks->seen =
-		seen_make(Min(count_occurrences(join) * SLOTS_OF_ELEMENT, (uint64_t) ranks->memory * 4));
+	ranks->seen = seen_make(host_limit(Min(count_occurrences(join) * SLOTS_OF_ELEMENT,
+										   (uint64_t) ranks->memory * 4)));
 	see_elements(ranks);
 	make_rank_parts(ranks);
 	spread_documents(ranks);

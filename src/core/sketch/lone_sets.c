@@ -1,8 +1,8 @@
 /*
  * lone_sets.c: which of many sets are lone: similar to no other of them.
  *
- * When a set comes, it may be known to be similar to no earlier one.  Then its slots are listed, and looked
- * at again after the last set.
+ * When a set comes, it may be known to be similar to no earlier one.  Then the elements that no earlier set
+ * has are listed, and looked at again after the last set.
  */
 #include "sketch/lone_sets.h"
 
@@ -17,24 +17,25 @@
 /* More than what rounding makes of the number of elements that a set may lack. */
 #define ROUNDED 1e-3
 
-/* Slots of a word; a slot counts what came to it, up to SEVERAL. */
-#define SLOTS_OF_WORD 32
-#define SEVERAL 2
-
 /*
  * The most numbers of a list, at most half of what the slots take, if no set has more.  The first is
  * how many they are.
  */
 #define LISTED ((size_t) 1 << 18)
+#define SLOTS_OF_LISTED 32
 
-/* The numbers of a set in a list: these, and the slots to which no element of an earlier set came. */
+/* The highest 32 bits of an element, as a list has them, and a hash that has their slot. */
+#define LISTED_OF(element) ((uint32_t) ((element) >> 32))
+#define HASH_OF(listed) ((uint64_t) (listed) << 32)
+
+/* The numbers of a set in a list: these, and its elements to whose slots none of an earlier set came. */
 #define HEAD (sizeof(ListHead) / sizeof(uint32_t))
 
 typedef struct ListHead
 {
 	uint32_t digest[2];
-	uint32_t count; /* the elements of the set */
-	uint32_t slots;
+	uint32_t count;  /* the elements of the set */
+	uint32_t listed; /* those in the list */
 } ListHead;
 
 /* Begins without sets, in about this many bytes of memory, for a least resemblance of similar ones. */
@@ -42,14 +43,11 @@ LoneSets
 lone_begin(double threshold, size_t bytes)
 {
 	double share = Max((1 - threshold) * SAMPLED_OF_LACKED, SAMPLED_LEAST);
-	size_t words = Min(bytes / sizeof(uint64_t) + 1, UINT32_MAX / SLOTS_OF_WORD);
 	LoneSets sets = {.threshold = threshold,
 					 .sampled = (uint32_t) (Min(share, 1) * (1 << 16)),
-					 .slots = (uint64_t) words * SLOTS_OF_WORD,
+					 .seen = seen_make(Min(bytes, UINT32_MAX) * 4),
 					 .listed = 1};
 
-	sets.word = host_alloc(words * sizeof(uint64_t));
-	memset(sets.word, 0, words * sizeof(uint64_t));
 	sets.list = host_grow(NULL, &sets.list_room, 1, sizeof(uint32_t));
 	sets.similar = host_grow(NULL, &sets.similar_room, 1, sizeof(uint64_t));
 	return sets;
@@ -62,26 +60,19 @@ is_lone(double threshold, double count, size_t own)
 	return own > (1 - threshold) * count + ROUNDED;
 }
 
-/* Returns how many elements came to a slot. */
-static inline int
-at_slot(const LoneSets *sets, uint32_t slot)
-{
-	return sets->word[slot / SLOTS_OF_WORD] >> slot % SLOTS_OF_WORD * 2 & 3;
-}
-
-/* Fetches the words of some slots. */
+/* Fetches the slots of some elements. */
 static void
-fetch_words(const LoneSets *sets, const uint32_t *slot, size_t count)
+fetch_listed(const LoneSets *sets, const uint32_t *listed, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		__builtin_prefetch(sets->word + slot[i] / SLOTS_OF_WORD, 1);
+		seen_fetch(&sets->seen, HASH_OF(listed[i]));
 }
 
 /* Makes room in the list for a set of `count` elements. */
 static void
 reserve_list(LoneSets *sets, size_t count)
 {
-	size_t most = host_limit(Min(LISTED, sets->slots / SLOTS_OF_WORD));
+	size_t most = host_limit(Min(LISTED, sets->seen.slots / SLOTS_OF_LISTED));
 
 	if (sets->listed > 1 && sets->listed + HEAD + count > most)
 	{
@@ -97,36 +88,31 @@ reserve_list(LoneSets *sets, size_t count)
 		host_grow(sets->list, &sets->list_room, sets->listed + HEAD + count, sizeof(uint32_t));
 }
 
-/* Writes the slots of the elements that are in the sample; returns how many they are. */
+/* Writes the elements that are in the sample; returns how many they are. */
 static size_t
-find_slots(const LoneSets *sets, const uint64_t *element, size_t count, uint32_t *slot)
+find_sampled(const LoneSets *sets, const uint64_t *element, size_t count, uint32_t *listed)
 {
 	size_t sampled = 0;
 
 	for (size_t i = 0; i < count; i++)
 	{
-		slot[sampled] = (uint32_t) ((element[i] & UINT32_MAX) * sets->slots >> 32);
-		sampled += element[i] >> 48 < sets->sampled;
+		listed[sampled] = LISTED_OF(element[i]);
+		sampled += (element[i] & UINT16_MAX) < sets->sampled;
 	}
 	return sampled;
 }
 
-/* Lets elements come to some slots, and keeps those that are the first there; returns how many they are. */
+/* Sees some elements, and keeps those that are the first of their slots; returns how many they are. */
 static size_t
-take_slots(LoneSets *sets, uint32_t *slot, size_t count)
+see_sampled(LoneSets *sets, uint32_t *listed, size_t count)
 {
 	size_t first = 0;
 
-	fetch_words(sets, slot, count);
+	fetch_listed(sets, listed, count);
 	for (size_t i = 0; i < count; i++)
 	{
-		uint64_t *word = sets->word + slot[i] / SLOTS_OF_WORD;
-		int shift = slot[i] % SLOTS_OF_WORD * 2;
-		int came = *word >> shift & 3;
-
-		*word += (uint64_t) (came < SEVERAL) << shift;
-		slot[first] = slot[i];
-		first += came == 0;
+		listed[first] = listed[i];
+		first += seen_again(&sets->seen, HASH_OF(listed[i]));
 	}
 	return first;
 }
@@ -139,15 +125,15 @@ bool
 lone_add(LoneSets *sets, uint64_t digest, const uint64_t *element, size_t count)
 {
 	ListHead head = {{(uint32_t) digest, digest >> 32}, count};
-	uint32_t *slot;
+	uint32_t *listed;
 
 	reserve_list(sets, count);
-	slot = sets->list + sets->listed + HEAD;
-	head.slots = take_slots(sets, slot, find_slots(sets, element, count, slot));
-	if (is_lone(sets->threshold, count, head.slots))
+	listed = sets->list + sets->listed + HEAD;
+	head.listed = see_sampled(sets, listed, find_sampled(sets, element, count, listed));
+	if (is_lone(sets->threshold, count, head.listed))
 	{
-		memcpy(slot - HEAD, &head, sizeof(head));
-		sets->listed += HEAD + head.slots;
+		memcpy(listed - HEAD, &head, sizeof(head));
+		sets->listed += HEAD + head.listed;
 		return true;
 	}
 	sets->similar =
@@ -163,16 +149,16 @@ look_at_list(const LoneSets *sets, double threshold, const uint32_t *list, size_
 {
 	ListHead head;
 
-	for (size_t at = 1; at < listed; at += HEAD + head.slots)
+	for (size_t at = 1; at < listed; at += HEAD + head.listed)
 	{
-		const uint32_t *slot = list + at + HEAD;
+		const uint32_t *element = list + at + HEAD;
 		size_t own = 0;
 
 		host_check_interrupts();
 		memcpy(&head, list + at, sizeof(head));
-		fetch_words(sets, slot, head.slots);
-		for (uint32_t i = 0; i < head.slots; i++)
-			own += at_slot(sets, slot[i]) < SEVERAL;
+		fetch_listed(sets, element, head.listed);
+		for (uint32_t i = 0; i < head.listed; i++)
+			own += !seen_is_both(&sets->seen, HASH_OF(element[i]));
 		if (!is_lone(threshold, head.count, own))
 			(void) table_number_key(&others->table,
 									(uint64_t) head.digest[1] << 32 | head.digest[0], &others->key);
@@ -211,7 +197,7 @@ lone_others(LoneSets *sets, double threshold)
 void
 lone_end(LoneSets *sets)
 {
-	host_free(sets->word);
+	seen_free(&sets->seen);
 	host_free(sets->list);
 	host_free(sets->similar);
 	if (sets->file != NULL)

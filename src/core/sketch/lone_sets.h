@@ -9,15 +9,15 @@
 #ifndef NEARDUP_SKETCH_LONE_SETS_H
 #define NEARDUP_SKETCH_LONE_SETS_H
 
+#include "base/seen.h"
 #include "sketch/common_elements.h"
 
 typedef struct LoneSets
 {
 	double threshold; /* the least resemblance of similar sets, at which the sample aims */
-	uint32_t sampled; /* elements are in the sample whose highest 16 bits are below */
-	uint64_t slots;
-	uint64_t *word; /* two bits for each slot */
-	uint32_t *list; /* the sets that may be lone */
+	uint32_t sampled; /* elements are in the sample whose lowest 16 bits are below */
+	SeenTwice seen;   /* the elements of the sample, by their highest 32 bits */
+	uint32_t *list;   /* the sets that may be lone */
 	size_t listed;
 	size_t list_room;
 	HostFile *file;    /* lists that were full; NULL: none were */

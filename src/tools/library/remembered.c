@@ -21,7 +21,7 @@ neardup_signer_remember(neardup_session *session, neardup_signer *signer, double
 					   .later = later,
 					   .sets = lone_begin(threshold, bytes)};
 	pthread_mutex_init(&memory->lock, NULL);
-	session_keep(memory->sets.word);
+	session_keep(memory->sets.seen.bits);
 	session_keep(memory->sets.list);
 	session_keep(memory->sets.similar);
 	session_keep(memory);

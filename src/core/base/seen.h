@@ -1,8 +1,8 @@
 /*
  * seen.h: two bits for each of many hashes, which share them: what was seen once, and again.
  */
-#ifndef NEARDUP_JOIN_SEEN_H
-#define NEARDUP_JOIN_SEEN_H
+#ifndef NEARDUP_BASE_SEEN_H
+#define NEARDUP_BASE_SEEN_H
 
 #include <string.h>
 
@@ -20,7 +20,7 @@ typedef struct SeenTwice
 static inline SeenTwice
 seen_make(size_t slots)
 {
-	SeenTwice seen = {.slots = (host_limit(Min(slots, UINT32_MAX - 4)) + 4) / 4 * 4};
+	SeenTwice seen = {.slots = (Min(slots, UINT32_MAX - 4) + 4) / 4 * 4};
 
 	seen.bits = host_alloc(seen.slots / 4);
 	memset(seen.bits, 0, seen.slots / 4);
@@ -58,13 +58,18 @@ seen_set(SeenTwice *seen, size_t slot, unsigned set)
 	seen->twice += before != 3 && (before | set) == 3;
 }
 
-/* Sees a hash: its first bit says that it came, its second that it came again. */
-static inline void
+/*
+ * Sees a hash: its first bit says that it came, its second that it came again.  Returns whether none has come
+ * to its slot before.
+ */
+static inline bool
 seen_again(SeenTwice *seen, uint64_t hash)
 {
 	size_t slot = seen_slot(seen, hash);
+	bool first = (seen->bits[slot / 4] >> slot % 4 * 2 & 1) == 0;
 
-	seen_set(seen, slot, (seen->bits[slot / 4] >> slot % 4 * 2 & 1) + 1);
+	seen_set(seen, slot, first ? 1 : 2);
+	return first;
 }
 
 /* Sees a hash on one of two sides, each of which has a bit. */
