@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "base/sort.h"
+
 /* The fewest bits of bitmaps for each item, on average. */
 #define BITS_OF_ITEM 4
 
@@ -53,19 +55,10 @@ count_lengths(const SetJoin *join)
 static uint32_t
 find_length(const Bag *lengths, uint64_t length)
 {
-	uint32_t low = 0;
-	uint32_t high = lengths->count;
+	uint32_t next = 1;
 
-	while (high - low > 1)
-	{
-		uint32_t middle = low + (high - low) / 2;
-
-		if ((uint64_t) lengths->element[middle] <= length)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	SEARCH_SORTED(next, lengths->count, (uint64_t) lengths->element[middle] <= length);
+	return next - 1;
 }
 
 /* Puts the bags of a source in order of their lengths; next[] has the place for each length. */

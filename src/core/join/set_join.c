@@ -397,15 +397,7 @@ scan(SetJoiner *joiner, const Seeker *seeker)
 static size_t
 find_posting(const SetPlan *plan, size_t first, size_t end, uint32_t document)
 {
-	while (first < end)
-	{
-		size_t middle = first + (end - first) / 2;
-
-		if (plan->posting[middle].document < document)
-			first = middle + 1;
-		else
-			end = middle;
-	}
+	SEARCH_SORTED(first, end, plan->posting[middle].document < document);
 	return first;
 }
 

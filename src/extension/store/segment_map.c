@@ -7,6 +7,8 @@
  */
 #include "store/segment_read.h"
 
+#include "base/sort.h"
+
 /* Returns how many bytes the differences of a column take in a map of `count` entries. */
 static Size
 column_bytes(const MapColumn *column, uint32 count)
@@ -129,14 +131,7 @@ map_find(const CachedMap *map, uint32 bucket)
 		low = high;
 		high += Min(step, map->count - high);
 	}
-	while (high - low > 1)
-	{
-		uint32 middle = low + (high - low) / 2;
-
-		if (map_bucket(map, middle) <= bucket)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	low++;
+	SEARCH_SORTED(low, high, map_bucket(map, middle) <= bucket);
+	return low - 1;
 }

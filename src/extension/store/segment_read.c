@@ -13,6 +13,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "base/sort.h"
 #include "settings.h"
 #include "store/store.h"
 
@@ -205,18 +206,10 @@ static uint32
 last_map_from(const Segment *s, uint32 low, uint32 bucket)
 {
 	const MapEntry *map = s->list + s->root.document_maps;
-	uint32 high = s->root.posting_maps;
+	uint32 next = low + 1;
 
-	while (high - low > 1)
-	{
-		uint32 middle = low + (high - low) / 2;
-
-		if (bucket_of_number(map[middle].number) <= bucket)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	SEARCH_SORTED(next, s->root.posting_maps, bucket_of_number(map[middle].number) <= bucket);
+	return next - 1;
 }
 
 /*
