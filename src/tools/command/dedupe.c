@@ -223,16 +223,30 @@ keep_signature(void *state, const SignatureRecord *signature)
 		keep_record_id(corpus, signature->id, strlen(signature->id) + 1);
 }
 
+/* Prepares for values that are made late. */
+static void
+begin_late(RecordValues *corpus)
+{
+	size_t bytes = corpus->ends.count * sizeof(uint32_t);
+
+	corpus->late_session = new_session();
+	corpus->late_signer = new_signer(corpus->late_session, kind_of_options());
+	memset(extend(&corpus->late_number, bytes), 0, bytes);
+}
+
 /* Returns the value of a record that was not made when it was read, which is made once, and its length. */
 static const uint8_t *
 late_value(RecordValues *corpus, size_t record, size_t *size)
 {
-	uint32_t *number = (uint32_t *) corpus->late_number.bytes + record;
+	uint32_t *number;
 	const neardup_evidence *evidence = corpus->values.evidence;
 	neardup_bytes value;
 	const char *text;
 	size_t length;
 
+	if (corpus->late_session == NULL)
+		begin_late(corpus);
+	number = (uint32_t *) corpus->late_number.bytes + record;
 	*size = neardup_signature_size(corpus->late_signer);
 	if (*number == 0)
 	{
@@ -318,14 +332,9 @@ read_corpus(neardup_session *session, neardup_signer *signer, RecordValues *corp
 									  .count = corpus->ends.count,
 									  .read = read_value,
 									  .state = corpus};
-	if (!texts_decide())
-		return;
-	corpus->values.evidence =
-		texts_done(&corpus->texts, new_signer(session, NEARDUP_SHINGLES), signer);
-	corpus->late_session = new_session();
-	corpus->late_signer = new_signer(corpus->late_session, kind_of_options());
-	memset(extend(&corpus->late_number, corpus->ends.count * sizeof(uint32_t)), 0,
-		   corpus->ends.count * sizeof(uint32_t));
+	if (texts_decide())
+		corpus->values.evidence =
+			texts_done(&corpus->texts, new_signer(session, NEARDUP_SHINGLES), signer);
 }
 
 /*
