@@ -98,17 +98,28 @@ make_families(Data *data, const double *share, double least, double most)
 	}
 }
 
+/* Returns data with room for rows and queries.  Rows of 64 bytes are in a line each. */
 static Data
-make_data(const char *name, int k, uint32_t rows)
+begin_data(const char *name, int k, uint32_t rows)
 {
 	Data data = {name, k, (k + 63) / 64, rows, NULL, NULL};
-	double share[WORDS_MAX * 64];
 
-	/* Rows of 64 bytes are in a line each, and every word is set. */
+	if (data.words < 1 || data.words > WORDS_MAX)
+		abort();
 	data.row = aligned_alloc(64, ((size_t) (rows + QUERIES) * data.words + 7) / 8 * 64);
 	if (data.row == NULL)
 		abort();
 	data.query = data.row + (size_t) rows * data.words;
+	return data;
+}
+
+/* Makes data, of which every word is set. */
+static Data
+make_data(const char *name, int k, uint32_t rows)
+{
+	Data data = begin_data(name, k, rows);
+	double share[WORDS_MAX * 64];
+
 	if (strcmp(name, "forms") == 0)
 		for (uint32_t i = 0; i < rows + QUERIES; i++)
 			sign_form(&data, i < rows || i % 2 == 0 ? i + 1 : random_below(rows) + 1,
@@ -162,15 +173,9 @@ static Data
 load_data(const char *folder, char *name, uint32_t rows)
 {
 	char *bits = strrchr(name, '-');
-	Data data = {name, bits != NULL ? atoi(bits + 1) : 0, 0, 0, NULL, NULL};
+	Data data = begin_data(name, bits != NULL ? atoi(bits + 1) : 0, rows);
 
-	data.words = (data.k + 63) / 64;
-	if (data.words == 0 || data.words > WORDS_MAX)
-		abort();
 	*bits = '\0';
-	data.row = aligned_alloc(64, ((size_t) (rows + QUERIES) * data.words + 7) / 8 * 64);
-	if (data.row == NULL)
-		abort();
 	data.rows = read_file(folder, &data, "rows", data.row, rows);
 	data.query = data.row + (size_t) data.rows * data.words;
 	if (data.rows == 0 || read_file(folder, &data, "queries", data.query, QUERIES) != QUERIES)
@@ -530,9 +535,6 @@ race_data(const char *folder, const Data *data, FILE *builds)
 	char *text;
 	size_t length;
 
-	write_file(folder, data, "rows", data->row,
-			   (size_t) data->rows * data->words * sizeof(uint64_t));
-	write_file(folder, data, "queries", data->query, QUERIES * data->words * sizeof(uint64_t));
 	matches = open_memstream(&text, &length);
 	for (int m = 0; m < METHODS; m++)
 		if (!methods[m].by_radius)
@@ -582,6 +584,13 @@ main(int argc, char **argv)
 		Data data = i < made ? make_data(kinds[i].name, kinds[i].k, rows) :
 							   load_data(argv[1], argv[3 + i - made], rows);
 
+		if (i < made)
+		{
+			write_file(argv[1], &data, "rows", data.row,
+					   (size_t) data.rows * data.words * sizeof(uint64_t));
+			write_file(argv[1], &data, "queries", data.query,
+					   QUERIES * data.words * sizeof(uint64_t));
+		}
 		race_data(argv[1], &data, builds);
 		free(data.row);
 	}

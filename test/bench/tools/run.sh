@@ -60,7 +60,7 @@ measure_tools()
 	race_tools "$DIR/tools.tsv"
 	race_tools "$DIR/machine.tsv" | tee "$DIR/tools.rows"
 	awk -F' *[|] *' 'BEGIN { OFS = ","; print "peer,title,setting,s,f1" }
-		$3 == 0.8 && $6 ~ /^[0-9.]+$/ { split($2, tool, ":"); print tool[1], tool[1], tool[2], $6, $11 / 100 }' \
+		$3 == 0.8 && $6 ~ /^[0-9.]+$/ { split($2, tool, ":"); title = tool[1]; sub(/_/, " by ", title); print tool[1], title, tool[2], $6, $11 / 100 }' \
 		"$DIR/tools.rows" >"$(results)/tools.csv"
 	rm -f "$DIR"/{many,tools,machine}.tsv "$DIR/tools.rows"
 }
