@@ -114,7 +114,10 @@ typedef struct Anchor
 	uint64_t place;
 } Anchor;
 
-/* The windows of an anchor, as a number: the words of the first one before it, and how many there are. */
+/*
+ * The windows of an anchor, as a number: the words of the first one before it, and how many there are.  Both
+ * are at most T, below 2^21, so that a double holds them.
+ */
 #define WINDOWS(before, count) ((double) ((uint64_t) (before) << 32 | (count)))
 
 /* Windows in a row that are equal to earlier ones. */
@@ -153,9 +156,8 @@ typedef struct RepeatFinder
 	Edges firsts;    /* second: the first of several first copies; first: how many */
 	RollingHash window_hash; /* the hash of the last window that was hashed */
 	uint64_t hashed;
-	uint64_t
-		hash; /* the hash of the last anchors that were given, and the first of these anchors */
-	uint64_t leader;
+	uint64_t hash;   /* the hash of the last anchors that were given */
+	uint64_t leader; /* the first of these anchors */
 	HostFile *spans; /* words in first copies */
 	uint64_t span_count;
 	uint64_t span; /* the first one that the next run may meet */

@@ -34,8 +34,7 @@ typedef struct SetItems
 	uint64_t *bitmap; /* a power of two words for each document: each copy of a rank flips a bit */
 	uint32_t words;
 	uint32_t items_most; /* the most items of a document */
-	HostFile
-		*file; /* the keys of all items, in place of these arrays if memory does not hold them */
+	HostFile *file;      /* the keys of all items, if memory does not hold the arrays; or NULL */
 } SetItems;
 
 /* Returns the frequency of an item. */

@@ -293,12 +293,13 @@ guard_follow_row(GuardCheck *check)
 	const GuardPlace *place = check->place;
 	TupleTableSlot *old = TRIGGER_FIRED_BY_INSERT(event) ? NULL : check->data->tg_trigslot;
 	TupleTableSlot *new = TRIGGER_FIRED_BY_DELETE(event) ? NULL : check->row;
-	bool leads;
+	bool leads = false;
 	bool same;
 
 	if (placement_of(check->rule) != NULL && placement->how == PLACING_GIVEN)
 		return;
-	leads = new != NULL &&guard_leads(check, place, new);
+	if (new != NULL)
+		leads = guard_leads(check, place, new);
 	if (old != NULL && guard_leads(check, place, old) &&
 		!(leads && guard_compares_alike(check, guard_read_values(check), old)))
 	{
