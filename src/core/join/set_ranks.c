@@ -78,7 +78,7 @@ struct SetRanks
 
 /* ---- Elements that one bag has ------------------------------------------------ */
 
-/* Returns how many bags the sides of a join have. */
+/* Returns how many bags a side of a join has. */
 static uint32_t
 bags_of_side(const SetJoin *join, bool of_right)
 {
@@ -396,7 +396,7 @@ next_item(RankPart *part)
 					   sizeof(RankedItem));
 }
 
-/* Leaves documents without items that are similar to no other, and sums up the items of the others. */
+/* Takes the items from documents that are similar to no other, and counts the items of all others. */
 static void
 count_places(SetRanks *ranks)
 {

@@ -70,7 +70,7 @@ typedef struct neardup_host
 	/* Is called at least once per 64 kB of text; if it returns true, the function gives up. */
 	bool (*cancelled)(void *state);
 	void *state; /* the state of these functions */
-	/* Is called with why a call takes minutes, in a sentence without its point. */
+	/* Is called with the reason why a call takes minutes, a sentence without its full stop. */
 	void (*warn)(void *state, const char *message);
 } neardup_host;
 

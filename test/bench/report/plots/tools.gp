@@ -1,7 +1,7 @@
-# title: What goes rightly, in how much time
+# title: How well tools deduplicate, in how much time
 # subtitle: each line is one tool with several numbers of bands, on real texts at 0.8; the upper left corner is best
-# about: F1 of the texts that go, by seconds of processor on a logarithmic scale, for several settings of each tool, on real texts at a threshold of 0.8.
-# y: F1 of the texts that go
+# about: F1 of the removed texts, by seconds of processor on a logarithmic scale, for several settings of each tool, on real texts at a threshold of 0.8.
+# y: F1 of the removed texts
 # data: groups tools.csv s f1
 LEFT = 50
 RIGHT = 30
