@@ -328,14 +328,14 @@ compat_index_beginscan(Relation table, Relation index, Snapshot snapshot, int ke
 #define COMPAT_PARALLEL_VACUUM VACUUM_OPTION_PARALLEL_BULKDEL
 #endif
 
-/* Returns the status of a session by its place in the list, or NULL if it has ended. */
+/* Returns the status of a session by its position in the list, or NULL if it has ended. */
 static inline const PgBackendStatus *
-compat_backend_status(int place)
+compat_backend_status(int position)
 {
 #if PG_VERSION_NUM >= 160000
-	LocalPgBackendStatus *local = pgstat_get_local_beentry_by_index(place);
+	LocalPgBackendStatus *local = pgstat_get_local_beentry_by_index(position);
 #else
-	LocalPgBackendStatus *local = pgstat_fetch_stat_local_beentry(place);
+	LocalPgBackendStatus *local = pgstat_fetch_stat_local_beentry(position);
 #endif
 	return local == NULL ? NULL : &local->backendStatus;
 }

@@ -22,8 +22,8 @@ check_pair(const SequencePair *pair, EditCosts costs, int64_t most)
 	REQUIRE(bounded == (distance <= most ? distance : most + 1));
 	REQUIRE(edit_distance(&turned, opposite, EDIT_UNBOUNDED) == distance);
 	REQUIRE(common.start + common.length <= pair->a.length);
-	/* The reference has no places. */
-	if (!pair->a.place && pair->a.length * pair->b.length <= CELLS_MAX / 10)
+	/* The reference has no positions. */
+	if (!pair->a.position && pair->a.length * pair->b.length <= CELLS_MAX / 10)
 	{
 		Passages found = shared_passages(pair, 2);
 
@@ -39,7 +39,7 @@ check_pair(const SequencePair *pair, EditCosts costs, int64_t most)
 	}
 }
 
-/* Places ascend, and no passage ends outside of a text. */
+/* Positions ascend, and no passage ends outside of a text. */
 static void
 check_passages(const char *a, size_t length_a, const char *b, size_t length_b, uint8_t option)
 {
@@ -51,8 +51,8 @@ check_passages(const char *a, size_t length_a, const char *b, size_t length_b, u
 
 	REQUIRE(pair_of_units(a, length_a, b, length_b, kinds[option % 3], &pair));
 	for (size_t i = 1; i < pair.a.length; i++)
-		REQUIRE(pair.a.place[i - 1].start <= pair.a.place[i].start &&
-				pair.a.place[i - 1].end <= pair.a.place[i].end);
+		REQUIRE(pair.a.position[i - 1].start <= pair.a.position[i].start &&
+				pair.a.position[i - 1].end <= pair.a.position[i].end);
 	found = shared_passages(&pair, least);
 	for (size_t i = 0; i < found.count; i++)
 	{
@@ -60,8 +60,8 @@ check_passages(const char *a, size_t length_a, const char *b, size_t length_b, u
 
 		REQUIRE(p.length >= least && p.a + p.length <= pair.a.length &&
 				p.b + p.length <= pair.b.length);
-		REQUIRE(pair.a.place[p.a + p.length - 1].end <= length_a);
-		REQUIRE(pair.b.place[p.b + p.length - 1].end <= length_b);
+		REQUIRE(pair.a.position[p.a + p.length - 1].end <= length_a);
+		REQUIRE(pair.b.position[p.b + p.length - 1].end <= length_b);
 	}
 	host_free(found.passage);
 	pair_free(&pair);

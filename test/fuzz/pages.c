@@ -269,7 +269,7 @@ choose_block(uint32 kind)
 	return chosen;
 }
 
-/* Simulates a page that was written to another one's place. */
+/* Simulates a page that was written to another one's position. */
 static const char *
 misplace(char *page, uint32 kind)
 {

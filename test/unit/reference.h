@@ -42,7 +42,7 @@ reference_distance(const SequencePair *pair, EditCosts costs)
 	return distance;
 }
 
-/* Returns the longest common run by trying all pairs of places. */
+/* Returns the longest common run by trying all pairs of positions. */
 static inline Common
 reference_common(const SequencePair *pair)
 {
@@ -62,7 +62,7 @@ reference_common(const SequencePair *pair)
 	return common;
 }
 
-/* Returns the longest run at place i of x that y has, and sets *first to its first place in y. */
+/* Returns the longest run at position i of x that y has, and sets *first to its first position in y. */
 static inline uint32_t
 reference_match(const Sequence *x, const Sequence *y, size_t i, uint32_t *first)
 {
@@ -116,15 +116,15 @@ reference_cover(const Sequence *x, const Sequence *y, uint32_t least, bool turne
 
 		for (size_t at = i; at < x->length && (at <= covered || chosen == x->length); at++)
 		{
-			uint32_t place = 0;
-			uint32_t match = reference_match(x, y, at, &place);
+			uint32_t position = 0;
+			uint32_t match = reference_match(x, y, at, &position);
 
 			if (match < least || at + match <= furthest)
 				continue;
 			chosen = at;
 			furthest = at + match;
 			length = match;
-			other = place;
+			other = position;
 		}
 		if (chosen == x->length)
 			break;
@@ -136,7 +136,7 @@ reference_cover(const Sequence *x, const Sequence *y, uint32_t least, bool turne
 	return count;
 }
 
-/* Returns whether passages, which have no places, are those that compare.h says. */
+/* Returns whether passages, which have no positions, are those that compare.h says. */
 static inline bool
 passages_are_right(const SequencePair *pair, uint32_t least, const Passages *found)
 {

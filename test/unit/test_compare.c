@@ -26,18 +26,18 @@ make_sequence(uint64_t *seed, size_t length, uint32_t alphabet, const Sequence *
 	for (; edits > 0 && made.length > 1; edits--)
 	{
 		size_t at = next_random(seed) % made.length;
-		uint32_t *place = made.symbol + at;
+		uint32_t *position = made.symbol + at;
 
 		switch (next_random(seed) % 3)
 		{
 			case 0:
-				*place = (uint32_t) (next_random(seed) % alphabet);
+				*position = (uint32_t) (next_random(seed) % alphabet);
 				break;
 			case 1:
-				memmove(place, place + 1, (made.length-- - at - 1) * sizeof(uint32_t));
+				memmove(position, position + 1, (made.length-- - at - 1) * sizeof(uint32_t));
 				break;
 			default:
-				memmove(place + 1, place, (made.length++ - at) * sizeof(uint32_t));
+				memmove(position + 1, position, (made.length++ - at) * sizeof(uint32_t));
 		}
 	}
 	return made;

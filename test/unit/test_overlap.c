@@ -121,7 +121,7 @@ count_by_search(const Overlap *o)
 	return shared;
 }
 
-/* An OverlapPart: checks that the places are of one number, and adds it. */
+/* An OverlapPart: checks that the positions are of one number, and adds it. */
 static uint64_t
 add_number(void *state, size_t i, size_t j)
 {
@@ -133,7 +133,7 @@ add_number(void *state, size_t i, size_t j)
 	return x[i] + UINT64_C(1);
 }
 
-/* Arrays of like and of unlike lengths, from any places on, to the end and for any need. */
+/* Arrays of like and of unlike lengths, from any positions on, to the end and for any need. */
 static void
 test_arrays(void)
 {
@@ -181,10 +181,10 @@ static double keys;
 
 /* An OverlapKey that counts its calls. */
 static uint64_t
-counting_key(const void *array, size_t place)
+counting_key(const void *array, size_t position)
 {
 	keys++;
-	return ((const uint32_t *) array)[place];
+	return ((const uint32_t *) array)[position];
 }
 
 /* Returns how many numbers are looked at to compare arrays that share nothing. */

@@ -24,19 +24,19 @@ typedef struct Rows
 	uint8_t *symbols; /* 8 bytes aligned, k bits each */
 	size_t stride;
 	Bag *bag;
-	uint32_t *class; /* or NULL */
+	uint32_t *partition; /* or NULL */
 	double threshold;
 } Rows;
 
 /* Makes rows: most are changed copies of a few, some are equal. */
 static Rows
-make_rows(uint32_t count, bool sets, uint32_t families, bool classes)
+make_rows(uint32_t count, bool sets, uint32_t families, bool partitions)
 {
 	Rows rows = {.count = count, .sets = sets, .k = 256, .stride = 32, .threshold = 0.8};
 
 	rows.symbols = calloc(count, rows.stride);
 	rows.bag = calloc(count, sizeof(Bag));
-	rows.class = classes ? calloc(count, sizeof(uint32_t)) : NULL;
+	rows.partition = partitions ? calloc(count, sizeof(uint32_t)) : NULL;
 	for (uint32_t i = 0; i < count; i++)
 	{
 		uint32_t family = random_below(families);
@@ -52,8 +52,8 @@ make_rows(uint32_t count, bool sets, uint32_t families, bool classes)
 			hash[random_below(40)] = random_below(1000);
 		}
 		rows.bag[i] = bag_of(hash, random_below(20) == 0 ? 0 : 30 + random_below(11));
-		if (classes)
-			rows.class[i] = random_below(3);
+		if (partitions)
+			rows.partition[i] = random_below(3);
 	}
 	return rows;
 }
@@ -65,7 +65,7 @@ free_rows(Rows *rows)
 		bag_free(rows->bag + i);
 	free(rows->bag);
 	free(rows->symbols);
-	free(rows->class);
+	free(rows->partition);
 }
 
 /* Returns the similarity of two rows; -1 if they are not compared. */
@@ -73,7 +73,7 @@ static double
 similarity_of(const Rows *rows, const PairOptions *options, const SignatureHeader *shape,
 			  uint32_t a, uint32_t b)
 {
-	if (rows->class != NULL && rows->class[a] != rows->class[b])
+	if (rows->partition != NULL && rows->partition[a] != rows->partition[b])
 		return -1;
 	if (rows->sets || options->evidence)
 		return bag_similarity(rows->bag + a, rows->bag + b, options->measure, options->multiset);
@@ -86,12 +86,12 @@ similarity_of(const Rows *rows, const PairOptions *options, const SignatureHeade
 static Documents *
 add_rows(const Rows *rows, const PairOptions *options, const SignatureHeader *shape)
 {
-	Documents *documents = documents_begin(options, rows->sets, rows->class != NULL);
+	Documents *documents = documents_begin(options, rows->sets, rows->partition != NULL);
 
 	documents->shape = *shape;
 	for (uint32_t i = 0; i < rows->count; i++)
 	{
-		DocumentRow row = {.class = rows->class != NULL ? rows->class[i] : 0};
+		DocumentRow row = {.partition = rows->partition != NULL ? rows->partition[i] : 0};
 
 		if (rows->sets)
 			row.bag = rows->bag + i;
@@ -240,7 +240,7 @@ check_rows(const Rows *rows, size_t memory, Measure measure, bool clusters)
 		check_stars(rows, documents, &options);
 		check_components(rows, documents, &options);
 	}
-	CHECK(rows->count < 1600 || rows->class != NULL || !rows->sets ||
+	CHECK(rows->count < 1600 || rows->partition != NULL || !rows->sets ||
 		  stats.spilled == (memory < 1 << 20));
 	documents_end(documents);
 	CHECK_MSG(host_memory == before, "%ld bytes are not freed", (long) (host_memory - before));
@@ -250,9 +250,9 @@ static void
 rows_are_compared(uint32_t count, uint32_t families)
 {
 	for (int sets = 0; sets < 2; sets++)
-		for (int classes = 0; classes < 2; classes++)
+		for (int partitions = 0; partitions < 2; partitions++)
 		{
-			Rows rows = make_rows(count, sets, families, classes);
+			Rows rows = make_rows(count, sets, families, partitions);
 
 			check_rows(&rows, SIZE_MAX, MEASURE_RESEMBLANCE, true);
 			check_rows(&rows, 1 << 18, MEASURE_RESEMBLANCE, true);
@@ -602,7 +602,8 @@ more_rows_are_refused(uint32_t said, uint32_t come)
 		(void) freopen("/dev/null", "w", stderr);
 		documents->rows_max = said;
 		for (uint32_t i = 0; i < come; i++)
-			documents_add(documents, &(DocumentRow){.bag = rows.bag + i, .class = rows.class[i]});
+			documents_add(documents,
+						  &(DocumentRow){.bag = rows.bag + i, .partition = rows.partition[i]});
 		_exit(0);
 	}
 	CHECK(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status));

@@ -1,5 +1,5 @@
 /*
- * test_passages.c: shared passages against the loops of reference.h, and their places against
+ * test_passages.c: shared passages against the loops of reference.h, and their positions against
  * the tokens of what lies there.
  */
 #include "collect.h"
@@ -66,7 +66,7 @@ test_random_sequences(void)
 	}
 }
 
-/* ---- Places ------------------------------------------------------------- */
+/* ---- Positions ------------------------------------------------------------- */
 
 /* Parts of texts that are hard: characters of several tokens, marks, scripts, folding. */
 static const char *const parts[] = {"word",
@@ -133,14 +133,14 @@ random_parts(char *text, uint32_t most)
 static TokenList
 words_at(const char *text, const Sequence *s, uint32_t first, uint32_t count, SchemeId scheme)
 {
-	size_t start = s->place[first].start;
+	size_t start = s->position[first].start;
 
-	return words_from(text + start, s->place[first + count - 1].end - start, scheme);
+	return words_from(text + start, s->position[first + count - 1].end - start, scheme);
 }
 
-/* What lies at the places of a passage has its units, in both texts. */
+/* What lies at the positions of a passage has its units, in both texts. */
 static void
-check_places(const char *a, size_t length_a, const char *b, size_t length_b, SchemeId scheme)
+check_positions(const char *a, size_t length_a, const char *b, size_t length_b, SchemeId scheme)
 {
 	SequencePair pair;
 	Passages found;
@@ -167,7 +167,7 @@ check_places(const char *a, size_t length_a, const char *b, size_t length_b, Sch
 	pair_free(&pair);
 }
 
-/* The units are those of the text without places, and their places ascend. */
+/* The units are those of the text without positions, and their positions ascend. */
 static void
 check_units(const char *text, size_t length, SchemeId scheme)
 {
@@ -183,13 +183,14 @@ check_units(const char *text, size_t length, SchemeId scheme)
 	CHECK(pair.a.length == plain.a.length);
 	for (size_t i = 0; i < pair.a.length && i < plain.a.length; i++)
 	{
-		SourceRange place = pair.a.place[i];
+		SourceRange position = pair.a.position[i];
 
 		CHECK(pair.a.symbol[i] == plain.a.symbol[i]);
-		CHECK(place.start < place.end || pair.a.symbol[i] == pair.blank);
-		CHECK(place.end <= length);
+		CHECK(position.start < position.end || pair.a.symbol[i] == pair.blank);
+		CHECK(position.end <= length);
 		CHECK(i == 0 ||
-			  (place.start >= pair.a.place[i - 1].start && place.end >= pair.a.place[i - 1].end));
+			  (position.start >= pair.a.position[i - 1].start &&
+			   position.end >= pair.a.position[i - 1].end));
 	}
 	pair_free(&pair);
 	pair_free(&plain);
@@ -197,7 +198,7 @@ check_units(const char *text, size_t length, SchemeId scheme)
 }
 
 static void
-test_places(void)
+test_positions(void)
 {
 	static const SchemeId schemes[] = {WORDS, CHARACTERS, ANY_CHARACTERS};
 	static char a[20000];
@@ -210,11 +211,11 @@ test_places(void)
 		size_t length_b = random_parts(b, 40);
 
 		check_units(a, length_a, scheme);
-		check_places(a, length_a, b, length_b, scheme);
+		check_positions(a, length_a, b, length_b, scheme);
 	}
 }
 
-/* Units that lie on the border of two batches of tokens have their places. */
+/* Units that lie on the border of two batches of tokens have their positions. */
 static void
 test_long_texts(void)
 {
@@ -257,10 +258,10 @@ check_passage(const char *a, const char *b, SchemeId scheme, uint32_t least, uin
 	{
 		Passage p = found.passage[0];
 
-		CHECK(pair.a.place[p.a].start == start_a);
-		CHECK(pair.a.place[p.a + p.length - 1].end == end_a);
-		CHECK(pair.b.place[p.b].start == start_b);
-		CHECK(pair.b.place[p.b + p.length - 1].end == end_b);
+		CHECK(pair.a.position[p.a].start == start_a);
+		CHECK(pair.a.position[p.a + p.length - 1].end == end_a);
+		CHECK(pair.b.position[p.b].start == start_b);
+		CHECK(pair.b.position[p.b + p.length - 1].end == end_b);
 	}
 	host_free(found.passage);
 	pair_free(&pair);
@@ -349,7 +350,7 @@ main(void)
 	test_chosen_sequences();
 	test_random_sequences();
 	test_texts();
-	test_places();
+	test_positions();
 	test_long_texts();
 	test_run_of_marks();
 	test_equal_symbols();

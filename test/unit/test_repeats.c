@@ -21,10 +21,10 @@ typedef struct Corpus
 	int words;
 	int records;
 	char word[WORDS_MOST];
-	int record[WORDS_MOST]; /* the record of each word */
-	int text[WORDS_MOST];   /* the text, which no window leaves */
-	int place[WORDS_MOST];  /* the place in its record, in words */
-	int others;             /* the first words that are of other records; or -1 */
+	int record[WORDS_MOST];   /* the record of each word */
+	int text[WORDS_MOST];     /* the text, which no window leaves */
+	int position[WORDS_MOST]; /* the position in its record, in words */
+	int others;               /* the first words that are of other records; or -1 */
 	bool goes[WORDS_MOST];
 	int repeated[WORDS_MOST]; /* a repeated window that has the word, or -1 */
 } Corpus;
@@ -217,7 +217,7 @@ corpus_of(const char *words, int others)
 {
 	Corpus c = {.others = others};
 	int text = 0;
-	int place = 0;
+	int position = 0;
 
 	for (; *words != '\0'; words++)
 	{
@@ -225,13 +225,13 @@ corpus_of(const char *words, int others)
 		if (*words == ' ')
 		{
 			c.records++;
-			place = 0;
+			position = 0;
 		}
 		if (*words == ',' || *words == ' ')
 			continue;
 		c.word[c.words] = *words;
 		c.text[c.words] = text;
-		c.place[c.words] = place++;
+		c.position[c.words] = position++;
 		c.record[c.words++] = c.records;
 	}
 	c.records++;

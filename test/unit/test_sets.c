@@ -60,10 +60,10 @@ static bool
 note_pair(void *found_state, uint32_t a, uint32_t b, double similarity)
 {
 	Found *found = found_state;
-	double *place = found->similarity + (size_t) a * found->columns + b;
+	double *position = found->similarity + (size_t) a * found->columns + b;
 
-	found->twice += *place >= 0;
-	*place = similarity;
+	found->twice += *position >= 0;
+	*position = similarity;
 	return true;
 }
 
@@ -118,11 +118,11 @@ join_within(size_t memory, Measure measure, const Bag *left, uint32_t left_count
 					.memory = memory,
 					.sink = note_pair,
 					.state = &found};
-	size_t places = (size_t) left_count * found.columns;
+	size_t positions = (size_t) left_count * found.columns;
 	JoinStats stats;
 
-	found.similarity = malloc((places + 1) * sizeof(double));
-	for (size_t i = 0; i < places; i++)
+	found.similarity = malloc((positions + 1) * sizeof(double));
+	for (size_t i = 0; i < positions; i++)
 		found.similarity[i] = -1;
 	CHECK(set_join(&join, &stats));
 	compare_with_all(&join, &found, &stats);

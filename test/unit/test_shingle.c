@@ -9,7 +9,7 @@
 
 #define UNITS_MAX 200000
 
-/* The units of a text, as places in its tokens. */
+/* The units of a text, as positions in its tokens. */
 typedef struct Units
 {
 	size_t count;

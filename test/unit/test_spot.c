@@ -64,7 +64,7 @@ check_signatures(const uint64_t *word, const char *kind, size_t words, const Spo
 			{
 				Chain *c = &chain[count];
 
-				/* Chains of the same rule at the same place among chain words count as one. */
+				/* Chains of the same rule at the same position among chain words count as one. */
 				c->first_same = count;
 				for (size_t j = 0; j < count; j++)
 					if (chain[j].ends == c->ends && chain[j].hash == c->hash &&

@@ -95,14 +95,14 @@ test_batches(void)
 	for (size_t room = 1; room <= 320; room++)
 	{
 		Copies copies = copies_of_bag(&bag);
-		CopiesPlace place = {0};
+		CopiesPosition position = {0};
 		size_t made = 0;
 
-		CHECK(copies.count == 319 && copies_next(&copies, &place, all, 400) == 319);
-		CHECK(copies_next(&copies, &place, all + 319, 1) == 0);
-		place = (CopiesPlace){0};
+		CHECK(copies.count == 319 && copies_next(&copies, &position, all, 400) == 319);
+		CHECK(copies_next(&copies, &position, all + 319, 1) == 0);
+		position = (CopiesPosition){0};
 		for (size_t count = 1; count > 0 && made + room <= 400; made += count)
-			count = copies_next(&copies, &place, some + made, room);
+			count = copies_next(&copies, &position, some + made, room);
 		CHECK(memcmp(all, some, made * sizeof(uint64_t)) == 0);
 		copies_end(&copies);
 	}
@@ -116,13 +116,13 @@ test_many_copies(void)
 	uint32_t frequency[] = {5000000, 20};
 	Bag bag = {.count = 2, .element = element, .frequency = frequency};
 	Copies copies = copies_of_bag(&bag);
-	CopiesPlace place = {0};
+	CopiesPosition position = {0};
 	static uint32_t symbols[512], least[512];
 	uint64_t mixed;
 	size_t before;
 
 	memset(least, 0xFF, sizeof(least));
-	while (copies_next(&copies, &place, &mixed, 1) > 0)
+	while (copies_next(&copies, &position, &mixed, 1) > 0)
 	{
 		uint32_t bin = (uint32_t) (mixed >> 48) * 512 >> 16;
 		uint32_t symbol = (uint32_t) mixed >> 1;

@@ -25,7 +25,7 @@ extern uint64_t host_seed;
 static int unit_passed = 0;
 static int unit_failed = 0;
 
-/* Counts a check; one that fails prints its place, its condition, and details as by printf. */
+/* Counts a check; one that fails prints its position, its condition, and details as by printf. */
 #define CHECK_MSG(condition, ...) \
 	do \
 	{ \

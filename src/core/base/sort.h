@@ -120,7 +120,7 @@ sort_distribute(SortRun *run, size_t count, size_t size, SortKey key)
 {
 	char *start = run->start;
 	size_t next[256] = {0};
-	size_t place = 0;
+	size_t position = 0;
 	size_t moves = 0;
 
 	for (size_t i = 0; i < count; i++)
@@ -132,9 +132,9 @@ sort_distribute(SortRun *run, size_t count, size_t size, SortKey key)
 	{
 		size_t records = next[part];
 
-		next[part] = place;
-		place += records;
-		run->end[part] = place;
+		next[part] = position;
+		position += records;
+		run->end[part] = position;
 	}
 	for (unsigned part = 0; part < 256; part++)
 		while (next[part] < run->end[part])

@@ -23,9 +23,9 @@ longest_shared(const Joined *joined)
 	return longest;
 }
 
-/* Returns the first place in a of a run of this length that b has, too. */
+/* Returns the first position in a of a run of this length that b has, too. */
 static uint32_t
-first_place(const Joined *joined, uint32_t longest)
+first_position(const Joined *joined, uint32_t longest)
 {
 	uint32_t first = joined->length;
 	uint32_t first_of_group = joined->length;
@@ -65,7 +65,7 @@ longest_common_run(const SequencePair *pair)
 	joined = join_sequences(pair);
 	common.length = longest_shared(&joined);
 	if (common.length > 0)
-		common.start = first_place(&joined, (uint32_t) common.length);
+		common.start = first_position(&joined, (uint32_t) common.length);
 	joined_free(&joined);
 	return common;
 }

@@ -16,7 +16,7 @@ typedef struct Sequence
 {
 	uint32_t *symbol; /* the symbols, each below the alphabet of its pair */
 	size_t length;
-	SourceRange *place; /* the place of each symbol in the text; NULL if it was not noted */
+	SourceRange *position; /* the position of each symbol in the text; NULL if it was not noted */
 } Sequence;
 
 /* Two sequences over one alphabet. */

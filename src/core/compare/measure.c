@@ -177,7 +177,7 @@ sort_measures(Measures *m)
 	m->count = kept;
 }
 
-/* Returns the unit of the measure at a place, or one above all behind the last. */
+/* Returns the unit of the measure at a position, or one above all behind the last. */
 static uint64_t
 unit_at(const Measures *m, size_t i)
 {

@@ -2,10 +2,10 @@
  * passages.c: the passages that two sequences share.
  *
  * Suffixes that share their first n symbols are neighbours in the order of suffixes: they
- * are a group of depth n, and groups are nested.  The longest run at a place that the other
- * sequence has, too, is as long as the depth of the least group of the place that has
+ * are a group of depth n, and groups are nested.  The longest run at a position that the other
+ * sequence has, too, is as long as the depth of the least group of the position that has
  * suffixes of both sequences.  The first suffix of the other sequence in the group is the
- * first place where the run occurs there.
+ * first position where the run occurs there.
  */
 #include "compare/suffix.h"
 
@@ -21,27 +21,27 @@
 static inline bool
 is_inside_character(const Sequence *s, uint32_t i)
 {
-	return i > 0 && i < s->length && s->place[i - 1].end > s->place[i].start;
+	return i > 0 && i < s->length && s->position[i - 1].end > s->position[i].start;
 }
 
 /*
- * A group of suffixes that is not closed yet.  The places without a match so far, which are
- * all of one sequence, are a list: place[p] is the one after p.
+ * A group of suffixes that is not closed yet.  The positions without a match so far, which are
+ * all of one sequence, are a list: position[p] is the one after p.
  */
 typedef struct Group
 {
 	uint32_t depth;
-	uint32_t first_a; /* the least place in each sequence; NONE: none */
+	uint32_t first_a; /* the least position in each sequence; NONE: none */
 	uint32_t first_b;
 	uint32_t head; /* the first of the list; NONE: it is empty */
 	uint32_t tail;
 } Group;
 
-/* For each place of the joined sequences, the longest run that the other sequence has, too. */
+/* For each position of the joined sequences, the longest run that the other sequence has, too. */
 typedef struct Matches
 {
 	uint32_t *length;
-	uint32_t *place; /* the first place of the run in the other sequence */
+	uint32_t *position; /* the first position of the run in the other sequence */
 	uint32_t border;
 	Group *group; /* a stack, the deepest one last */
 	size_t groups;
@@ -55,7 +55,7 @@ push(Matches *m, Group group)
 	m->group[m->groups++] = group;
 }
 
-/* Closes a group: its places have matches if it has places of both sequences. */
+/* Closes a group: its positions have matches if it has positions of both sequences. */
 static void
 close_group(Matches *m, Group *group)
 {
@@ -66,14 +66,14 @@ close_group(Matches *m, Group *group)
 	for (uint32_t at = group->head, next; at != NONE; at = next)
 	{
 		host_check_interrupts_at(step++);
-		next = at == group->tail ? NONE : m->place[at];
+		next = at == group->tail ? NONE : m->position[at];
 		m->length[at] = group->depth;
-		m->place[at] = at < m->border ? group->first_b : group->first_a;
+		m->position[at] = at < m->border ? group->first_b : group->first_a;
 	}
 	group->head = NONE;
 }
 
-/* Adds a group's places to the group around it. */
+/* Adds a group's positions to the group around it. */
 static void
 add_to_group(Matches *m, Group *outer, const Group *inner)
 {
@@ -84,7 +84,7 @@ add_to_group(Matches *m, Group *outer, const Group *inner)
 	if (outer->head == NONE)
 		outer->head = inner->head;
 	else
-		m->place[outer->tail] = inner->head;
+		m->position[outer->tail] = inner->head;
 	outer->tail = inner->tail;
 }
 
@@ -111,13 +111,13 @@ close_to(Matches *m, uint32_t depth)
 	}
 }
 
-/* Returns whether no passage may begin at a place of the joined sequences. */
+/* Returns whether no passage may begin at a position of the joined sequences. */
 static inline bool
 is_no_beginning(const SequencePair *pair, uint32_t border, uint32_t at)
 {
 	const Sequence *s = at < border ? &pair->a : &pair->b;
 
-	return s->place && is_inside_character(s, at < border ? at : at - border - 1);
+	return s->position && is_inside_character(s, at < border ? at : at - border - 1);
 }
 
 /*
@@ -127,7 +127,7 @@ is_no_beginning(const SequencePair *pair, uint32_t border, uint32_t at)
 static Matches
 find_matches(const SequencePair *pair, Joined *joined)
 {
-	Matches m = {.length = joined->shared, .place = joined->text, .border = joined->border};
+	Matches m = {.length = joined->shared, .position = joined->text, .border = joined->border};
 	Group none = {0, NONE, NONE, NONE, NONE};
 
 	push(&m, none);
@@ -168,7 +168,7 @@ shorten(const SequencePair *pair, Passage *p)
 {
 	const uint32_t *symbol = pair->a.symbol;
 
-	if (!pair->a.place || !pair->b.place)
+	if (!pair->a.position || !pair->b.position)
 		return;
 	while (p->length > 0 && (symbol[p->a] == pair->blank || is_no_edge(pair, p->a, p->b)))
 	{
@@ -194,11 +194,11 @@ add_passage(Passages *found, const SequencePair *pair, Passage passage, uint32_t
 	found->passage[found->count++] = passage;
 }
 
-/* Returns the run at a place, in symbols of both sequences. */
+/* Returns the run at a position, in symbols of both sequences. */
 static inline Passage
 passage_at(const Matches *m, uint32_t at)
 {
-	uint32_t other = m->place[at];
+	uint32_t other = m->position[at];
 	uint32_t in_b = m->border + 1;
 
 	return at < m->border ? (Passage){at, other - in_b, m->length[at]} :
@@ -206,7 +206,7 @@ passage_at(const Matches *m, uint32_t at)
 }
 
 /*
- * Adds the passages that cover all runs of places [from, to), one of the sequences.  Of the
+ * Adds the passages that cover all runs of positions [from, to), one of the sequences.  Of the
  * runs that begin in the passage before, or where it ends, the last one reaches furthest.
  */
 static void
@@ -257,13 +257,13 @@ remove_repeated(Passages *found)
  * then b.  The caller frees the array.
  *
  * For each sequence, take the runs that occur in the other one and that are not part of
- * a longer such run of the same place; then leave out as many as possible whose symbols are
- * all in the runs before and after them.  Each run is paired with its first place in
+ * a longer such run of the same position; then leave out as many as possible whose symbols are
+ * all in the runs before and after them.  Each run is paired with its first position in
  * the other sequence.  So each symbol in any common run of that length is in a passage, at
  * most two passages of one sequence's runs share a symbol, and there are at most
  * 2 * (length of a + length of b) / least of them.
  *
- * If the symbols have places, no passage begins or ends between symbols that share a
+ * If the symbols have positions, no passage begins or ends between symbols that share a
  * character of the text, nor with a space: such a run is shortened.
  *
  * Takes linear time, apart from sorting the passages, and at most 32 bytes for each symbol

@@ -48,7 +48,7 @@ typedef struct Maker
 	Numbering numbering;
 	Sequence sequence;
 	size_t room;
-	SchemeId scheme; /* whose units are made; 0 if their places are not noted */
+	SchemeId scheme; /* whose units are made; 0 if their positions are not noted */
 	bool too_long;
 } Maker;
 
@@ -65,8 +65,8 @@ make_room(Maker *maker, size_t more)
 	{
 		size_t room = maker->room;
 
-		maker->sequence.place =
-			host_grow(maker->sequence.place, &room, needed, sizeof(SourceRange));
+		maker->sequence.position =
+			host_grow(maker->sequence.position, &room, needed, sizeof(SourceRange));
 	}
 	maker->sequence.symbol =
 		host_grow(maker->sequence.symbol, &maker->room, needed, sizeof(uint32_t));
@@ -103,15 +103,15 @@ add_characters(Maker *maker, const char *text, size_t length)
 
 /* ---- Units -------------------------------------------------------------- */
 
-/* Adds a symbol of bytes [from, to) of a batch, and its place if places are noted. */
+/* Adds a symbol of bytes [from, to) of a batch, and its position if positions are noted. */
 static void
 add_unit(Maker *maker, uint32_t symbol, const TokenBatch *batch, size_t from, size_t to)
 {
 	Sequence *made = &maker->sequence;
 
-	if (made->place)
-		made->place[made->length] =
-			(SourceRange){batch->place[from].start, batch->place[to - 1].end};
+	if (made->position)
+		made->position[made->length] =
+			(SourceRange){batch->position[from].start, batch->position[to - 1].end};
 	made->symbol[made->length++] = symbol;
 }
 
@@ -120,11 +120,11 @@ static void
 add_blank(Maker *maker, const TokenBatch *batch, size_t next)
 {
 	Sequence *made = &maker->sequence;
-	uint32_t end = made->place[made->length - 1].end;
-	uint32_t start = batch->place[next].start;
+	uint32_t end = made->position[made->length - 1].end;
+	uint32_t start = batch->position[next].start;
 
 	made->symbol[made->length] = number_of_character(&maker->numbering, ' ');
-	made->place[made->length++] = (SourceRange){Min(end, start), Max(end, start)};
+	made->position[made->length++] = (SourceRange){Min(end, start), Max(end, start)};
 }
 
 /* Adds the characters of a token; returns false if there are too many. */
@@ -232,7 +232,7 @@ pair_of_tokens(const char *a, size_t length_a, const char *b, size_t length_b, S
 }
 
 /*
- * Makes the sequences of the units of a scheme that reads text, and notes their places.  Units
+ * Makes the sequences of the units of a scheme that reads text, and notes their positions.  Units
  * are tokens, or if the scheme has characters, the characters of tokens or chunks, with a
  * space between two of these.  Each text has less than 4 GB.
  */
@@ -249,6 +249,6 @@ pair_free(SequencePair *pair)
 {
 	host_free(pair->a.symbol);
 	host_free(pair->b.symbol);
-	host_free(pair->a.place);
-	host_free(pair->b.place);
+	host_free(pair->a.position);
+	host_free(pair->b.position);
 }

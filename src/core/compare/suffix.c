@@ -5,7 +5,7 @@
  * A suffix is small if it is less than the suffix that starts one symbol later, and large
  * if it is greater.  The last suffix, the only one that starts with 0, is small.  A small
  * suffix after a large one is leftmost (the paper's LMS).  The order of the leftmost
- * suffixes gives the order of all: a pass upwards places the large ones, then a pass
+ * suffixes gives the order of all: a pass upwards puts the large ones in order, then a pass
  * downwards the small ones.  The leftmost suffixes themselves are sorted by numbering the
  * pieces of text between them, and by the suffix array of these numbers if two pieces are
  * equal.
@@ -24,7 +24,7 @@ typedef struct Sorting
 	uint32_t alphabet;
 	uint32_t *array;
 	uint8_t *small;   /* a bit for each suffix */
-	uint32_t *bucket; /* the place where the suffixes of each symbol start or end in the array */
+	uint32_t *bucket; /* the position where the suffixes of each symbol start or end in the array */
 } Sorting;
 
 static inline bool
@@ -63,7 +63,7 @@ find_small(Sorting *s)
 static void
 find_buckets(Sorting *s, bool ends)
 {
-	uint32_t place = 0;
+	uint32_t position = 0;
 
 	memset(s->bucket, 0, s->alphabet * sizeof(uint32_t));
 	for (uint32_t i = 0; i < s->length; i++)
@@ -76,12 +76,12 @@ find_buckets(Sorting *s, bool ends)
 		uint32_t count = s->bucket[i];
 
 		host_check_interrupts_at(i);
-		s->bucket[i] = ends ? place + count : place;
-		place += count;
+		s->bucket[i] = ends ? position + count : position;
+		position += count;
 	}
 }
 
-/* Places all suffixes, given the leftmost ones at the ends of their buckets. */
+/* Puts all suffixes in order, given the leftmost ones at the ends of their buckets. */
 static void
 induce(Sorting *s)
 {
@@ -113,7 +113,7 @@ clear(uint32_t *array, uint32_t count)
 
 /* Puts the leftmost suffixes at the ends of their buckets, in the order of the text. */
 static void
-place_leftmost(Sorting *s)
+put_leftmost(Sorting *s)
 {
 	clear(s->array, s->length);
 	find_buckets(s, true);
@@ -127,7 +127,7 @@ place_leftmost(Sorting *s)
 
 /* Puts the leftmost suffixes there in the order of `sorted`, the least first. */
 static void
-place_leftmost_sorted(Sorting *s, const uint32_t *sorted, uint32_t count)
+put_leftmost_sorted(Sorting *s, const uint32_t *sorted, uint32_t count)
 {
 	clear(s->array, s->length);
 	find_buckets(s, true);
@@ -173,7 +173,7 @@ gather_leftmost(Sorting *s)
 
 /*
  * Sets number[0, count) to the rank of each piece, in the order of the text.  Meanwhile a
- * rank is kept behind the sorted suffixes, at half the place of its piece, since no two
+ * rank is kept behind the sorted suffixes, at half the position of its piece, since no two
  * leftmost suffixes are neighbours.  Returns how many distinct pieces there are.
  */
 static uint32_t
@@ -212,7 +212,7 @@ sort_leftmost(Sorting *s, const uint32_t *number, uint32_t distinct, uint32_t *s
 	else
 		for (uint32_t i = 0; i < count; i++)
 			sorted[number[i]] = i;
-	/* Replace numbers of pieces in the text by their places. */
+	/* Replace numbers of pieces in the text by their positions. */
 	for (uint32_t i = 1; i < s->length; i++)
 	{
 		host_check_interrupts_at(i);
@@ -244,14 +244,14 @@ suffix_array(const uint32_t *text, uint32_t length, uint32_t alphabet, uint32_t 
 	s.small = host_alloc(length / 8 + 1);
 	s.bucket = host_alloc(alphabet * sizeof(uint32_t));
 	find_small(&s);
-	place_leftmost(&s);
+	put_leftmost(&s);
 	induce(&s);
 	count = gather_leftmost(&s);
 	number = host_alloc(count * sizeof(uint32_t));
 	sorted = host_alloc(count * sizeof(uint32_t));
 	distinct = number_pieces(&s, count, number);
 	sort_leftmost(&s, number, distinct, sorted, count);
-	place_leftmost_sorted(&s, sorted, count);
+	put_leftmost_sorted(&s, sorted, count);
 	induce(&s);
 	host_free(number);
 	host_free(sorted);

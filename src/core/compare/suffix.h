@@ -20,7 +20,7 @@ typedef struct Joined
 {
 	uint32_t *text;
 	uint32_t length;
-	uint32_t border;  /* the place of the separator */
+	uint32_t border;  /* the position of the separator */
 	uint32_t *array;  /* the suffix array */
 	uint32_t *shared; /* symbols that each suffix shares with the one before it in order */
 } Joined;

@@ -129,10 +129,10 @@ squeeze(void *state, const TokenBatch *batch)
 			return;
 		if (s->version > 1)
 		{
-			const SourceRange *place = batch->place + batch->edge[2 * i];
+			const SourceRange *position = batch->position + batch->edge[2 * i];
 
-			gap = gap_between(s->text, s->end, place->start);
-			s->end = place[length - 1].end;
+			gap = gap_between(s->text, s->end, position->start);
+			s->end = position[length - 1].end;
 			measures_take(&s->measures, token, length, gap);
 		}
 		squeeze_token(s, token, length, gap);
@@ -176,7 +176,7 @@ shared_with_other(uint32_t least[2], uint32_t shared, bool in_b)
 	return least[!in_b];
 }
 
-/* Returns for each place but the end the longest run that the other sequence has, too. */
+/* Returns for each position but the end the longest run that the other sequence has, too. */
 static uint32_t *
 longest_runs(const Joined *joined)
 {
@@ -203,7 +203,7 @@ longest_runs(const Joined *joined)
 	return run;
 }
 
-/* Returns whether a text has a code that is longer than the run at its place. */
+/* Returns whether a text has a code that is longer than the run at its position. */
 static bool
 has_own_code(const Squeezed *s, const uint32_t *run)
 {

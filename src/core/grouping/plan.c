@@ -48,7 +48,7 @@ typedef struct SearchTrial
 
 	/* For each radius: buckets within it, and pages that they are on if each has a page. */
 	double probes[RADIUS_MAX + 2];
-	double places[RADIUS_MAX + 2];
+	double positions[RADIUS_MAX + 2];
 } SearchTrial;
 
 static double
@@ -88,7 +88,7 @@ static double
 pages_of_group(const SearchTrial *trial, int radius, double lookups, double length)
 {
 	/* Buckets that differ only in low bits are neighbours on a page. */
-	double touched = trial->places[radius] + lookups * length / trial->postings_per_page;
+	double touched = trial->positions[radius] + lookups * length / trial->postings_per_page;
 
 	return Min(touched, trial->pages);
 }
@@ -342,7 +342,7 @@ begin_trial(SearchTrial *trial)
 	for (int t = 0; t <= RADIUS_MAX + 1; t++)
 	{
 		trial->probes[t] = probe_count(g->width + (g->wide > g->groups / 2), g->b, t);
-		trial->places[t] = probe_count(page_bits, 1, t);
+		trial->positions[t] = probe_count(page_bits, 1, t);
 	}
 }
 

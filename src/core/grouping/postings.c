@@ -405,9 +405,9 @@ load_lows(const LowReader *reader, uint32_t i)
 	return _mm512_and_si512(_mm512_multishift_epi64_epi8(shift, words), reader->mask);
 }
 
-/* Returns the places of the ones of a word, a byte each. */
+/* Returns the positions of the ones of a word, a byte each. */
 CPU_TARGET_VBMI2 KERNEL_BODY __m512i
-places_of_ones(uint64_t ones)
+positions_of_ones(uint64_t ones)
 {
 	__m512i bytes = _mm512_set_epi64(0x3F3E3D3C3B3A3938, 0x3736353433323130, 0x2F2E2D2C2B2A2928,
 									 0x2726252423222120, 0x1F1E1D1C1B1A1918, 0x1716151413121110,
@@ -417,15 +417,15 @@ places_of_ones(uint64_t ones)
 }
 
 /*
- * Returns 16 documents from document i on.  Their ones are at the places `place`, which count
+ * Returns 16 documents from document i on.  Their ones are at the positions `position`, which count
  * from `base` after the first high bit.
  */
 CPU_TARGET_VBMI2 KERNEL_BODY __m512i
-join_bits(const LowReader *reader, const Shape *shape, __m128i place, uint32_t base, uint32_t i)
+join_bits(const LowReader *reader, const Shape *shape, __m128i position, uint32_t base, uint32_t i)
 {
 	__m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
 	__m512i zeros = _mm512_sub_epi32(_mm512_set1_epi32((int) (base - i)), lane);
-	__m512i high = _mm512_add_epi32(_mm512_cvtepu8_epi32(place), zeros);
+	__m512i high = _mm512_add_epi32(_mm512_cvtepu8_epi32(position), zeros);
 
 	high = _mm512_sll_epi32(high, _mm_cvtsi32_si128(shape->low_bits));
 	return _mm512_add_epi32(_mm512_or_si512(high, load_lows(reader, i)),
@@ -451,22 +451,22 @@ short_body_vbmi2(const LowReader *reader, const Shape *shape, uint32_t *document
 	uint64_t more = _bzhi_u64(load_word(from + WORD_BYTES), Max(bits, WORD_BITS) - WORD_BITS);
 	int count = __builtin_popcountll(ones);
 	__m512i last = _mm512_set1_epi8(WORD_BITS);
-	__m512i place;
+	__m512i position;
 	__m512i low;
 	__mmask16 disorder;
 
 	if (count + __builtin_popcountll(more) != n)
 		return false;
-	last = _mm512_add_epi8(last, places_of_ones(more));
-	place = _mm512_mask_expand_epi8(places_of_ones(ones), UINT64_MAX << count, last);
-	low = join_bits(reader, shape, _mm512_castsi512_si128(place), -(first % 8), 0);
+	last = _mm512_add_epi8(last, positions_of_ones(more));
+	position = _mm512_mask_expand_epi8(positions_of_ones(ones), UINT64_MAX << count, last);
+	low = join_bits(reader, shape, _mm512_castsi512_si128(position), -(first % 8), 0);
 	_mm512_mask_storeu_epi32(document, lanes_of(n), low);
 	disorder = _mm512_mask_cmple_epu32_mask(lanes_of(n) & ~1, low,
 											_mm512_alignr_epi32(low, low, LANES - 1));
 	if (n > LANES)
 	{
 		__m512i high =
-			join_bits(reader, shape, _mm512_extracti32x4_epi32(place, 1), -(first % 8), LANES);
+			join_bits(reader, shape, _mm512_extracti32x4_epi32(position, 1), -(first % 8), LANES);
 
 		_mm512_mask_storeu_epi32(document + LANES, lanes_of(n - LANES), high);
 		disorder |= _mm512_mask_cmple_epu32_mask(lanes_of(n - LANES), high,
@@ -508,18 +508,18 @@ body_vbmi2(const uint8_t *body, size_t bytes, const Shape *shape, uint32_t *docu
 	for (uint64_t at = first / 8 * 8; at < end; at += WORD_BITS)
 	{
 		uint64_t ones = load_highs(body, bytes, at, first);
-		__m512i place = places_of_ones(ones);
+		__m512i position = positions_of_ones(ones);
 		int left = __builtin_popcountll(ones);
 
 		if (left > shape->count - i)
 			return false;
 		for (; left > 0; left -= LANES)
 		{
-			__m512i joined = join_bits(&reader, shape, _mm512_castsi512_si128(place),
+			__m512i joined = join_bits(&reader, shape, _mm512_castsi512_si128(position),
 									   (uint32_t) (at - first), i);
 
 			_mm512_mask_storeu_epi32(document + i, lanes_of(left), joined);
-			place = _mm512_alignr_epi64(place, place, 2);
+			position = _mm512_alignr_epi64(position, position, 2);
 			i += Min(left, LANES);
 		}
 	}

@@ -66,7 +66,7 @@ label_keepers(const Documents *documents, const uint32_t *keeper, uint32_t *labe
 	return label;
 }
 
-/* Orders the documents by label; sets the label of each place. */
+/* Orders the documents by label; sets the label of each position. */
 static void
 order_by_label(const Documents *documents, const uint32_t *keeper, const uint32_t *label_of_keeper,
 			   uint32_t labels, uint32_t *doc, uint32_t *label)
@@ -81,10 +81,10 @@ order_by_label(const Documents *documents, const uint32_t *keeper, const uint32_
 	for (uint32_t i = 0; i < documents->count; i++)
 	{
 		uint32_t own = label_of_keeper[keeper[documents->first[i]]];
-		uint32_t place = next[own]++;
+		uint32_t position = next[own]++;
 
-		doc[place] = i;
-		label[place] = own;
+		doc[position] = i;
+		label[position] = own;
 	}
 	host_free(next);
 }

@@ -45,7 +45,7 @@ typedef struct SoughtRow
 {
 	const Documents *documents;
 	uint32_t row;
-	bool alone; /* it has no equal */
+	bool separate; /* no row of equal values joins it */
 	const uint8_t *record;
 	const Bag *bag;
 } SoughtRow;
@@ -75,9 +75,9 @@ is_equal(const void *sought, uint32_t number)
 	const DocumentStore *store = documents->store;
 	uint32_t document = store->base + number;
 
-	if (s->alone || store->alone[document] ||
-		(documents->class != NULL &&
-		 documents->class[s->row] != document_class(documents, document)))
+	if (s->separate || store->separate[document] ||
+		(documents->partition != NULL &&
+		 documents->partition[s->row] != document_partition(documents, document)))
 		return false;
 	if (documents->sets)
 		return set_is_equal(documents, document, s->bag);
@@ -99,10 +99,11 @@ hash_sought(const SoughtRow *sought)
 		XXH3_64bits_withSeed(bag->element, bag->count * sizeof(*bag->element), table_seed(table)) :
 		XXH3_64bits_withSeed(sought->record, documents->store->records.stride, table_seed(table));
 
-	if (sought->alone)
+	if (sought->separate)
 		return table_hash(table, hash ^ sought->row);
-	return documents->class == NULL ? hash :
-									  table_hash(table, hash ^ documents->class[sought->row]);
+	return documents->partition == NULL ?
+		hash :
+		table_hash(table, hash ^ documents->partition[sought->row]);
 }
 
 /*
@@ -160,7 +161,7 @@ reserve_document(Documents *documents)
 	room = documents->room = more_room(documents, documents->room);
 	documents->first = host_realloc(documents->first, room * sizeof(uint32_t));
 	documents->last = host_realloc(documents->last, room * sizeof(uint32_t));
-	store->alone = host_realloc(store->alone, room * sizeof(bool));
+	store->separate = host_realloc(store->separate, room * sizeof(bool));
 }
 
 /*
@@ -184,7 +185,7 @@ add_to_document(const SoughtRow *sought, Documents *documents)
 	}
 	document = store->base + table_put(&store->table, slot, hash);
 	documents->first[document] = documents->last[document] = sought->row;
-	store->alone[document] = sought->alone;
+	store->separate[document] = sought->separate;
 	documents->count++;
 	return true;
 }
@@ -206,7 +207,7 @@ merge_some(Documents *documents, uint32_t first, uint32_t count, uint8_t *buffer
 	for (uint32_t i = 0; i < count; i++)
 	{
 		sought[i] =
-			(SoughtRow){documents, documents->first[first + i], store->alone[first + i],
+			(SoughtRow){documents, documents->first[first + i], store->separate[first + i],
 						records_get(&store->records, first + i, buffer + i * store->records.stride),
 						NULL};
 		hash[i] = hash_sought(&sought[i]);
@@ -248,7 +249,7 @@ merge_with_file(Documents *documents)
 			continue;
 		documents->first[to] = documents->first[from];
 		documents->last[to] = documents->last[from];
-		store->alone[to] = store->alone[from];
+		store->separate[to] = store->separate[from];
 		if (store->sets.count > 0)
 			store->sets.set[to] = store->sets.set[from];
 		memmove(record_in_memory(records, to), record_in_memory(records, from), records->stride);
@@ -309,7 +310,7 @@ add_signature(Documents *documents, const DocumentRow *row)
 	Bag evidence = row->evidence != NULL ? *row->evidence : (Bag){0};
 	StoredBag *stored = NULL;
 	size_t bytes;
-	SoughtRow sought = {documents, documents->rows - 1, row->alone, NULL, NULL};
+	SoughtRow sought = {documents, documents->rows - 1, row->separate, NULL, NULL};
 	uint8_t *record;
 	uint8_t *digest;
 
@@ -343,35 +344,35 @@ add_signature(Documents *documents, const DocumentRow *row)
 
 /* Appends a row that belongs to no document yet. */
 static void
-append_row(Documents *documents, uint32_t class)
+append_row(Documents *documents, uint32_t partition)
 {
 	if (documents->rows == documents->row_room)
 	{
 		documents->row_room = more_room(documents, documents->row_room);
 		documents->next = host_realloc(documents->next, documents->row_room * sizeof(uint32_t));
-		if (documents->class != NULL)
-			documents->class =
-				host_realloc(documents->class, documents->row_room * sizeof(uint32_t));
+		if (documents->partition != NULL)
+			documents->partition =
+				host_realloc(documents->partition, documents->row_room * sizeof(uint32_t));
 	}
 	documents->next[documents->rows] = NO_ROW;
-	if (documents->class != NULL)
-		documents->class[documents->rows] = class;
+	if (documents->partition != NULL)
+		documents->partition[documents->rows] = partition;
 	documents->rows++;
 }
 
 /*
  * Adds a row.  It has the next number, from 0, and joins the document that equals its value, or a
- * new one.  A row without a value, whose set or evidence is empty or that has no class joins none.
+ * new one.  A row without a value, whose set or evidence is empty or that has no partition joins none.
  */
 void
 documents_add(Documents *documents, const DocumentRow *row)
 {
-	append_row(documents, row->class);
-	if (documents->class != NULL && row->class == NO_CLASS)
+	append_row(documents, row->partition);
+	if (documents->partition != NULL && row->partition == NO_PARTITION)
 		return;
 	if (row->bag != NULL && row->bag->count > 0)
 	{
-		SoughtRow sought = {documents, documents->rows - 1, row->alone, NULL, row->bag};
+		SoughtRow sought = {documents, documents->rows - 1, row->separate, NULL, row->bag};
 
 		if (add_to_document(&sought, documents))
 			set_store_add(&documents->store->sets, row->bag, documents->options->multiset);
@@ -382,17 +383,17 @@ documents_add(Documents *documents, const DocumentRow *row)
 
 /* ---- Beginning and end ------------------------------------------------------ */
 
-/* Begins documents: sets, or signatures, whose rows may have classes. */
+/* Begins documents: sets, or signatures, whose rows may have partitions. */
 Documents *
-documents_begin(const PairOptions *options, bool sets, bool classes)
+documents_begin(const PairOptions *options, bool sets, bool partitions)
 {
 	Documents *documents = host_alloc(sizeof(Documents));
 	DocumentStore *store = host_alloc(sizeof(DocumentStore));
 
 	memset(store, 0, sizeof(DocumentStore));
 	*documents = (Documents){.options = options, .sets = sets, .store = store};
-	if (classes)
-		documents->class = host_alloc(1);
+	if (partitions)
+		documents->partition = host_alloc(1);
 	store->secret = host_random_seed();
 	store->sets.limit =
 		store_limit(DOCUMENT_MEMORY(options) / options->sides / (sets ? 1 : SHARE_OF_EVIDENCE));
@@ -424,10 +425,10 @@ documents_end(Documents *documents)
 
 	records_end(&store->records);
 	set_store_end(&store->sets);
-	host_free(store->alone);
+	host_free(store->separate);
 	host_free(store);
 	host_free(documents->next);
-	host_free(documents->class);
+	host_free(documents->partition);
 	host_free(documents->first);
 	host_free(documents->last);
 	host_free(documents);

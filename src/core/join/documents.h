@@ -14,7 +14,7 @@
 
 #define NO_ROW UINT32_MAX
 #define NO_DOCUMENT UINT32_MAX
-#define NO_CLASS UINT32_MAX
+#define NO_PARTITION UINT32_MAX
 
 /* ---- Options and counts ---------------------------------------------------- */
 
@@ -88,10 +88,10 @@ typedef struct Documents
 	uint32_t rows;
 	uint32_t rows_max; /* the most rows that come, which the caller may set first; 0: unknown */
 	size_t row_room;
-	uint32_t *next;  /* the next row of the same document, or NO_ROW */
-	uint32_t *class; /* the class of each row; NULL if rows have no classes */
+	uint32_t *next;      /* the next row of the same document, or NO_ROW */
+	uint32_t *partition; /* the partition of each row; NULL if rows have no partitions */
 	const uint32_t
-		*scope; /* the scope of each class, whose documents are joined; NULL: the class */
+		*scope; /* the scope of each partition, whose documents are joined; NULL: the partition */
 	/* Documents. */
 	bool sets;             /* values are sets, not signatures */
 	SignatureHeader shape; /* the shape of all values; the caller sets it before the first */
@@ -105,15 +105,15 @@ typedef struct Documents
 /* A row that is added. */
 typedef struct DocumentRow
 {
-	uint32_t class;         /* only rows of a class are compared; NO_CLASS: joins no document */
-	bool alone;             /* it is a document of its own, whatever values are equal */
+	uint32_t partition; /* only rows of a partition are compared; NO_PARTITION: joins no document */
+	bool separate;      /* it is a document of its own, whatever values are equal */
 	const uint8_t *symbols; /* the symbols of a signature of the documents' shape, or NULL */
 	const Bag *bag;         /* a set, or NULL */
 	const Bag *evidence;    /* a set that belongs to the signature, or NULL */
 	uint64_t digest;        /* the digest of the evidence */
 } DocumentRow;
 
-extern Documents *documents_begin(const PairOptions *options, bool sets, bool classes);
+extern Documents *documents_begin(const PairOptions *options, bool sets, bool partitions);
 extern void documents_add(Documents *documents, const DocumentRow *row);
 extern void documents_done(Documents *documents);
 extern void documents_end(Documents *documents);
@@ -150,23 +150,23 @@ typedef struct DocumentStore
 	Table table;     /* the documents in memory, by their values */
 	uint32_t base;   /* the number of the first of these documents */
 	uint64_t secret; /* the secret seed of digests, so that nobody can make equal ones */
-	bool *alone;     /* whether rows of equal values do not join each document */
+	bool *separate;  /* whether rows of equal values do not join each document */
 	Records records; /* signatures: symbols, then the digest of the evidence, if there is any */
 	SetStore sets;   /* the sets of documents, or their evidence if rows bring it along */
 } DocumentStore;
 
-/* Returns the document at a place of a list. */
+/* Returns the document at a position of a list. */
 static inline uint32_t
-list_at(const DocumentList *list, uint32_t place)
+list_at(const DocumentList *list, uint32_t position)
 {
-	return list->doc == NULL ? place : list->doc[place];
+	return list->doc == NULL ? position : list->doc[position];
 }
 
-/* Returns the class of a document. */
+/* Returns the partition of a document. */
 static inline uint32_t
-document_class(const Documents *documents, uint32_t document)
+document_partition(const Documents *documents, uint32_t document)
 {
-	return documents->class[documents->first[document]];
+	return documents->partition[documents->first[document]];
 }
 
 extern Bag documents_evidence(const Documents *documents, uint32_t document, void **copy);

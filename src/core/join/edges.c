@@ -124,7 +124,7 @@ comes_before(const EdgeRun *x, const EdgeRun *y)
 	return is_before(x->edge + x->at, y->edge + y->at);
 }
 
-/* Moves a run down to its place in a heap whose other runs are in order. */
+/* Moves a run down to its position in a heap whose other runs are in order. */
 static void
 sink_down(EdgeRun *run, size_t runs, size_t at)
 {

@@ -57,7 +57,7 @@ struct Judge
 	uint64_t
 		secret; /* the secret seed of bits, so that nobody can choose elements that share one */
 	uint32_t *
-		place; /* the word at which the bitmap of each place begins, left list first; or one of these: */
+		position; /* the word at which the bitmap of each position begins, left list first; or one of these: */
 	uint64_t *bitmap;
 	size_t bitmap_room; /* words */
 	size_t bitmap_words;
@@ -139,9 +139,9 @@ documents_similarity(const Documents *left, uint32_t a, const Documents *right, 
 
 /* ---- Bitmaps ------------------------------------------------------------------- */
 
-/* Returns how many places the lists of a judge have. */
+/* Returns how many positions the lists of a judge have. */
 static size_t
-places_of(const Judge *judge)
+positions_of(const Judge *judge)
 {
 	return (size_t) judge->left->count + (judge->left != judge->right ? judge->right->count : 0);
 }
@@ -150,15 +150,15 @@ places_of(const Judge *judge)
 static void
 forget_bitmaps(Judge *judge)
 {
-	memset(judge->place, 0, places_of(judge) * sizeof(uint32_t));
+	memset(judge->position, 0, positions_of(judge) * sizeof(uint32_t));
 	judge->bitmap_words = BITMAPS_START;
 }
 
-/* Returns the bitmap of a place; NULL if it is not kept. */
+/* Returns the bitmap of a position; NULL if it is not kept. */
 static const KeptBitmap *
-bitmap_at(const Judge *judge, size_t place)
+bitmap_at(const Judge *judge, size_t position)
 {
-	uint32_t word = judge->place[place];
+	uint32_t word = judge->position[position];
 
 	return word < BITMAPS_START ? NULL : (const KeptBitmap *) (judge->bitmap + word);
 }
@@ -180,9 +180,9 @@ flip_bits(const Bag *bag, bool weighs, uint64_t secret, KeptBitmap *bitmap)
 	}
 }
 
-/* Keeps the bitmap of the set at a place, if it has been met before. */
+/* Keeps the bitmap of the set at a position, if it has been met before. */
 static void
-keep_bitmap(Judge *judge, size_t place, const Bag *bag)
+keep_bitmap(Judge *judge, size_t position, const Bag *bag)
 {
 	bool weighs = evidence_weighs(judge->left->documents);
 	uint64_t length = weighs ? bag_total(bag) : bag->count;
@@ -191,9 +191,9 @@ keep_bitmap(Judge *judge, size_t place, const Bag *bag)
 	size_t words = 1;
 	KeptBitmap *bitmap;
 
-	if (judge->place[place] == NOT_MET)
+	if (judge->position[position] == NOT_MET)
 	{
-		judge->place[place] = MET_ONCE;
+		judge->position[position] = MET_ONCE;
 		return;
 	}
 	while (words * 64 < flips * BITS_OF_ELEMENT && words < BITMAP_WORDS_MOST)
@@ -204,7 +204,7 @@ keep_bitmap(Judge *judge, size_t place, const Bag *bag)
 		forget_bitmaps(judge);
 	judge->bitmap = host_grow(judge->bitmap, &judge->bitmap_room,
 							  judge->bitmap_words + header + words, sizeof(uint64_t));
-	judge->place[place] = (uint32_t) judge->bitmap_words;
+	judge->position[position] = (uint32_t) judge->bitmap_words;
 	bitmap = (KeptBitmap *) (judge->bitmap + judge->bitmap_words);
 	judge->bitmap_words += header + words;
 	*bitmap = (KeptBitmap){.length = length, .words = words};
@@ -272,7 +272,7 @@ judge_begin(const DocumentList *left, const DocumentList *right, size_t memory)
 	judge->slots = slots;
 	judge->secret = left->documents->store->secret;
 	judge->bitmap_most = Min(memory / KEPT_SHARE / sizeof(uint64_t), UINT32_MAX);
-	judge->place = host_alloc(places_of(judge) * sizeof(uint32_t));
+	judge->position = host_alloc(positions_of(judge) * sizeof(uint32_t));
 	forget_bitmaps(judge);
 	return judge;
 }
@@ -325,7 +325,7 @@ set_of(Judge *judge, const Documents *documents, uint32_t document, const KeptSe
 	return set;
 }
 
-/* Returns whether the documents at two places are similar, and if so how similar they are. */
+/* Returns whether the documents at two positions are similar, and if so how similar they are. */
 bool
 judge_pair(Judge *judge, uint32_t a, uint32_t b, double *similarity)
 {
@@ -336,9 +336,9 @@ judge_pair(Judge *judge, uint32_t a, uint32_t b, double *similarity)
 	uint32_t i = list_at(judge->left, a);
 	uint32_t j = list_at(judge->right, b);
 	Measure measure = judge->by_rows && i < j ? MEASURE_CONTAINS : judge->measure;
-	size_t place = b + (judge->left != judge->right ? (size_t) judge->left->count : 0);
+	size_t position = b + (judge->left != judge->right ? (size_t) judge->left->count : 0);
 	const KeptBitmap *in_x = bitmap_at(judge, a);
-	const KeptBitmap *in_y = bitmap_at(judge, place);
+	const KeptBitmap *in_y = bitmap_at(judge, position);
 	const KeptSet *x;
 	const KeptSet *y;
 
@@ -349,7 +349,7 @@ judge_pair(Judge *judge, uint32_t a, uint32_t b, double *similarity)
 	if (in_x == NULL)
 		keep_bitmap(judge, a, &x->bag);
 	if (in_y == NULL)
-		keep_bitmap(judge, place, &y->bag);
+		keep_bitmap(judge, position, &y->bag);
 	*similarity = compare(left, &x->bag, &y->bag, measure);
 	return *similarity >= least;
 }
@@ -362,6 +362,6 @@ judge_end(Judge *judge)
 		return;
 	drop_others(judge, NULL, NULL);
 	host_free(judge->bitmap);
-	host_free(judge->place);
+	host_free(judge->position);
 	host_free(judge);
 }

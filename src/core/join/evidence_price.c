@@ -152,17 +152,17 @@ typedef struct Drawn
 {
 	const DocumentList *list;
 	uint32_t count;
-	uint32_t *place;
+	uint32_t *position;
 	uint8_t *record;
 } Drawn;
 
 /* Candidates within a distance among drawn documents. */
 typedef struct DrawnCandidates
 {
-	uint64_t pairs;                   /* pairs that were compared */
-	uint64_t within;                  /* those that are candidates */
-	uint64_t most;                    /* candidates of one document, at most */
-	uint32_t place[SAMPLE_JUDGED][2]; /* some of them, each with equal probability */
+	uint64_t pairs;                      /* pairs that were compared */
+	uint64_t within;                     /* those that are candidates */
+	uint64_t most;                       /* candidates of one document, at most */
+	uint32_t position[SAMPLE_JUDGED][2]; /* some of them, each with equal probability */
 	uint64_t seed;
 } DrawnCandidates;
 
@@ -174,13 +174,13 @@ draw(const DocumentList *list, uint64_t *seed)
 	uint32_t count = (uint32_t) Min(list->count, SAMPLE_ROOTS * sqrt(list->count) + 1);
 	Drawn drawn = {.list = list, .count = count};
 
-	drawn.place = host_alloc(count * sizeof(uint32_t));
+	drawn.position = host_alloc(count * sizeof(uint32_t));
 	drawn.record = host_alloc(count * records->stride);
 	for (uint32_t i = 0; i < count; i++)
 	{
 		*seed = mix64(*seed + i);
-		drawn.place[i] = (uint32_t) ((*seed >> 32) * list->count >> 32);
-		records_copy(records, list_at(list, drawn.place[i]), drawn.record + i * records->stride);
+		drawn.position[i] = (uint32_t) ((*seed >> 32) * list->count >> 32);
+		records_copy(records, list_at(list, drawn.position[i]), drawn.record + i * records->stride);
 	}
 	return drawn;
 }
@@ -188,11 +188,11 @@ draw(const DocumentList *list, uint64_t *seed)
 static void
 free_drawn(Drawn *drawn)
 {
-	host_free(drawn->place);
+	host_free(drawn->position);
 	host_free(drawn->record);
 }
 
-/* Counts a candidate, by the places of its documents, and keeps it or not. */
+/* Counts a candidate, by the positions of its documents, and keeps it or not. */
 static void
 count_candidate(DrawnCandidates *candidates, uint32_t a, uint32_t b)
 {
@@ -205,8 +205,8 @@ count_candidate(DrawnCandidates *candidates, uint32_t a, uint32_t b)
 	}
 	if (at >= SAMPLE_JUDGED)
 		return;
-	candidates->place[at][0] = a;
-	candidates->place[at][1] = b;
+	candidates->position[at][0] = a;
+	candidates->position[at][1] = b;
 }
 
 /* Finds the candidates among drawn documents, of one list that is given twice,
@@ -228,11 +228,11 @@ find_candidates(const Drawn *x, const Drawn *y, const SymbolJoin *symbols,
 			const uint8_t *b = y->record + j * stride;
 
 			if (x->list->documents == y->list->documents &&
-				list_at(x->list, x->place[i]) == list_at(y->list, y->place[j]))
+				list_at(x->list, x->position[i]) == list_at(y->list, y->position[j]))
 				continue;
 			candidates->pairs++;
 			if (symbol_distance(a, b, symbols->k, symbols->b) <= symbols->h)
-				count_candidate(candidates, x->place[i], y->place[j]);
+				count_candidate(candidates, x->position[i], y->position[j]);
 		}
 		candidates->most = Max(candidates->most, candidates->within - before);
 	}
@@ -251,8 +251,8 @@ refused_share(const DocumentList *left, const DocumentList *right,
 
 	for (uint32_t i = 0; i < count; i++)
 	{
-		uint32_t a = candidates->place[i][0];
-		uint32_t b = candidates->place[i][1];
+		uint32_t a = candidates->position[i][0];
+		uint32_t b = candidates->position[i][1];
 
 		refused += !judge_pair(judge, a, b, &similarity);
 	}

@@ -4,7 +4,7 @@
  * Groups find pairs whose prefixes are near enough.  These are collected and sorted by way of files
  * (edges.c).  They are compared after the last group, if the caller can wait (spread.c), since to
  * read their documents takes about as long as to read all documents.  First the documents on the
- * left are read, in the order of their list, and written with their pairs into parts, by the places
+ * left are read, in the order of their list, and written with their pairs into parts, by the positions
  * of the documents on the right.  Then each part is read, with the documents on the right of its
  * pairs, in the order of their list.
  *
@@ -36,8 +36,8 @@
 /* A pair. */
 typedef struct Hit
 {
-	uint32_t place[2]; /* the places of its documents in the lists on the left and right */
-	uint32_t group;    /* the first group that found it */
+	uint32_t position[2]; /* the positions of its documents in the lists on the left and right */
+	uint32_t group;       /* the first group that found it */
 } Hit;
 
 /* A pair with its document on the left. */
@@ -61,11 +61,11 @@ struct Hits
 	size_t half_bytes;     /* bytes of a pair with its document on the left */
 	uint8_t *half;         /* the pairs of a part, or of all parts if memory has them */
 	HalfHit *next;         /* the pair that is added to its part */
-	uint64_t *sorted; /* the pairs in memory: high half, place on the right; low half, number */
+	uint64_t *sorted; /* the pairs in memory: high half, position on the right; low half, number */
 	uint8_t *packed;  /* the document that was read last */
-	uint32_t packed_place; /* its place on the left */
-	uint64_t *seen;        /* pairs that were collected; 0: none */
-	size_t mask;           /* places in seen[] - 1 */
+	uint32_t packed_position; /* its position on the left */
+	uint64_t *seen;           /* pairs that were collected; 0: none */
+	size_t mask;              /* positions in seen[] - 1 */
 };
 
 /* Prepares for the pairs of a join, with the prefixes of its groups, in `memory` bytes. */
@@ -111,20 +111,20 @@ static bool
 was_seen(Hits *hits, uint32_t left, uint32_t right)
 {
 	uint64_t pair = ((uint64_t) left << 32 | right) + 1;
-	uint64_t *place = &hits->seen[mix64(pair) & hits->mask];
-	bool seen = *place == pair;
+	uint64_t *position = &hits->seen[mix64(pair) & hits->mask];
+	bool seen = *position == pair;
 
-	*place = pair;
+	*position = pair;
 	return seen;
 }
 
 /* Reads a document of one side into `packed`. */
 static void
-read_packed(Hits *hits, int side, uint32_t place)
+read_packed(Hits *hits, int side, uint32_t position)
 {
 	const FileList *list = spread_side(hits->join, side);
 
-	host_file_read(list->file, (uint64_t) place * list->stride, hits->packed,
+	host_file_read(list->file, (uint64_t) position * list->stride, hits->packed,
 				   hits->join->symbols.stride);
 }
 
@@ -140,12 +140,12 @@ static void
 add_half(Hits *hits, Hit hit)
 {
 	uint32_t documents = spread_side(hits->join, 1)->count;
-	int part = (uint64_t) hit.place[1] * hits->parts / documents;
+	int part = (uint64_t) hit.position[1] * hits->parts / documents;
 	size_t number = hits->in_part[part]++;
 	HalfHit *half = hits->parts == 1 ? half_at(hits, number) : hits->next;
 
-	if (hit.place[0] != hits->packed_place)
-		read_packed(hits, 0, hits->packed_place = hit.place[0]);
+	if (hit.position[0] != hits->packed_position)
+		read_packed(hits, 0, hits->packed_position = hit.position[0]);
 	half->hit = hit;
 	memcpy(half->symbols, hits->packed, hits->join->symbols.stride);
 	if (hits->parts == 1)
@@ -163,7 +163,8 @@ take_collected(void *state, const LongEdge *edge)
 	Hit hit = {{(uint32_t) edge->second, (uint32_t) edge->first}, (uint32_t) edge->similarity};
 	Hit *last = &hits->last;
 
-	if (last->group != NO_GROUP && last->place[0] == hit.place[0] && last->place[1] == hit.place[1])
+	if (last->group != NO_GROUP && last->position[0] == hit.position[0] &&
+		last->position[1] == hit.position[1])
 	{
 		last->group = Min(last->group, hit.group);
 		return true;
@@ -179,7 +180,7 @@ static void
 make_parts(Hits *hits)
 {
 	memset(hits->in_part, 0, sizeof(hits->in_part));
-	hits->packed_place = UINT32_MAX;
+	hits->packed_position = UINT32_MAX;
 	hits->last.group = NO_GROUP;
 	edges_give(&hits->found, take_collected, hits);
 	add_half(hits, hits->last);
@@ -198,7 +199,7 @@ compare_half(const Hits *hits, const HalfHit *half)
 	if (distance > join->h ||
 		join_found_before(&hits->join->plan, hits->prefixes, hit->group, x, hits->packed))
 		return true;
-	return join->emit(join->state, hit->place[0], hit->place[1], distance);
+	return join->emit(join->state, hit->position[0], hit->position[1], distance);
 }
 
 /* Compares the first `count` pairs in memory.  Returns false if the sink ended the join. */
@@ -206,15 +207,15 @@ static bool
 compare_halves(Hits *hits, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		hits->sorted[i] = (uint64_t) half_at(hits, i)->hit.place[1] << 32 | i;
+		hits->sorted[i] = (uint64_t) half_at(hits, i)->hit.position[1] << 32 | i;
 	sort_records(hits->sorted, count, sizeof(uint64_t), sort_key_unsigned);
 	for (size_t i = 0; i < count; i++)
 	{
-		uint32_t place = hits->sorted[i] >> 32;
+		uint32_t position = hits->sorted[i] >> 32;
 
 		host_check_interrupts_at(i);
-		if (i == 0 || place != hits->sorted[i - 1] >> 32)
-			read_packed(hits, 1, place);
+		if (i == 0 || position != hits->sorted[i - 1] >> 32)
+			read_packed(hits, 1, position);
 		if (!compare_half(hits, half_at(hits, (uint32_t) hits->sorted[i])))
 			return false;
 	}
@@ -258,7 +259,7 @@ hits_flush(Hits *hits)
 	return wanted;
 }
 
-/* Collects a pair that a group has found, by its places in the lists on the left and right. */
+/* Collects a pair that a group has found, by its positions in the lists on the left and right. */
 void
 hits_add(Hits *hits, int group, uint32_t left, uint32_t right)
 {

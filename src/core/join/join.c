@@ -113,7 +113,7 @@ find_some_buckets(const JoinPass *pass, const Sorted *sorted, uint32_t i, uint32
 }
 
 /*
- * Returns the place of the prefix of the i-th document that is sifted, until it is sorted: from the
+ * Returns the position of the prefix of the i-th document that is sifted, until it is sorted: from the
  * end, where half of the documents leave room.
  */
 static inline uint64_t *
@@ -227,17 +227,17 @@ sum_buckets(const JoinPass *pass, Sorted *sorted)
 	*offset = sum;
 }
 
-/* Prefetches about the place to which a document that comes soon is sorted. */
+/* Prefetches about the position to which a document that comes soon is sorted. */
 static inline void
-fetch_place(const JoinPass *pass, const Sorted *sorted, uint32_t i)
+fetch_position(const JoinPass *pass, const Sorted *sorted, uint32_t i)
 {
 	if (i + 2 * FETCH_AHEAD < sorted->count)
 	{
-		uint32_t place = sorted->offset[sorted->bucket[i + FETCH_AHEAD] + 1];
+		uint32_t position = sorted->offset[sorted->bucket[i + FETCH_AHEAD] + 1];
 
 		__builtin_prefetch(sorted->offset + sorted->bucket[i + 2 * FETCH_AHEAD] + 1, 1);
-		__builtin_prefetch(sorted->order + place, 1);
-		__builtin_prefetch(sorted->prefix + (size_t) place * pass->shape.words, 1);
+		__builtin_prefetch(sorted->order + position, 1);
+		__builtin_prefetch(sorted->prefix + (size_t) position * pass->shape.words, 1);
 	}
 }
 
@@ -253,12 +253,12 @@ fill_buckets(const JoinPass *pass, Sorted *sorted)
 	{
 		uint32_t document = sorted->sifted ? sorted->document[i] : i;
 		const uint8_t *packed = packed_at(pass, sorted, document);
-		uint32_t place = sorted->offset[sorted->bucket[i] + 1]++;
-		uint64_t *to = sorted->prefix + (size_t) place * words;
+		uint32_t position = sorted->offset[sorted->bucket[i] + 1]++;
+		uint64_t *to = sorted->prefix + (size_t) position * words;
 
 		host_check_interrupts_at(i);
-		fetch_place(pass, sorted, i);
-		sorted->order[place] = document;
+		fetch_position(pass, sorted, i);
+		sorted->order[position] = document;
 		if (pass->join->entries)
 			memcpy(to, ((const JoinEntry *) packed)->prefix, words * sizeof(uint64_t));
 		else if (kept)

@@ -23,7 +23,7 @@
 typedef struct JoinEntry
 {
 	uint32_t bucket;
-	uint32_t place;    /* the caller's number of the document */
+	uint32_t position; /* the caller's number of the document */
 	uint64_t prefix[]; /* the prefix, of join_words() words */
 } JoinEntry;
 

@@ -14,28 +14,28 @@
 
 /* ---- Pairs found -------------------------------------------------------- */
 
-/* Returns the number of the document at a place. */
+/* Returns the number of the document at a position. */
 static inline uint32_t
-document_at(const Sorted *sorted, uint32_t place)
+document_at(const Sorted *sorted, uint32_t position)
 {
-	return sorted->order == NULL ? place : sorted->order[place];
+	return sorted->order == NULL ? position : sorted->order[position];
 }
 
-/* Returns the symbols of the document at a place. */
+/* Returns the symbols of the document at a position. */
 static inline const uint8_t *
-symbols_at(const JoinPass *pass, const Sorted *sorted, uint32_t place)
+symbols_at(const JoinPass *pass, const Sorted *sorted, uint32_t position)
 {
-	return sorted->side->packed + document_at(sorted, place) * pass->join->stride;
+	return sorted->side->packed + document_at(sorted, position) * pass->join->stride;
 }
 
-/* Returns the label of the document at a place. */
+/* Returns the label of the document at a position. */
 static inline uint32_t
-label_at(const JoinPass *pass, const Sorted *sorted, uint32_t place)
+label_at(const JoinPass *pass, const Sorted *sorted, uint32_t position)
 {
-	uint32_t document = document_at(sorted, place);
+	uint32_t document = document_at(sorted, position);
 
 	if (pass->join->entries)
-		document = ((const JoinEntry *) symbols_at(pass, sorted, place))->place;
+		document = ((const JoinEntry *) symbols_at(pass, sorted, position))->position;
 	return pass->join->labels.label[document];
 }
 
@@ -119,7 +119,7 @@ add_hit(JoinPass *pass, uint32_t i, uint32_t j)
 
 /* ---- Comparing many with many ------------------------------------------- */
 
-/* Collects the matches of prefix i in a run, from place `first` of the run on. */
+/* Collects the matches of prefix i in a run, from position `first` of the run on. */
 static void
 add_matches(JoinPass *pass, uint32_t i, uint32_t run, uint32_t first, uint32_t documents,
 			const PrefixMatch *match)
@@ -132,10 +132,10 @@ add_matches(JoinPass *pass, uint32_t i, uint32_t run, uint32_t first, uint32_t d
 			bits &= ~UINT64_C(0) << first % 64;
 		for (; bits != 0; bits &= bits - 1)
 		{
-			uint32_t place = word * 64 + __builtin_ctzll(bits);
+			uint32_t position = word * 64 + __builtin_ctzll(bits);
 
-			if (place < documents)
-				add_hit(pass, i, run + place);
+			if (position < documents)
+				add_hit(pass, i, run + position);
 		}
 	}
 }
@@ -189,15 +189,15 @@ compare_runs(JoinPass *pass, Range left, Range right, bool same)
 /* The most left documents that are compared before labels are looked at again. */
 #define LABELLED_STEP 4096
 
-/* Returns the end of the documents from a place on that have one label, at most `end`. */
+/* Returns the end of the documents from a position on that have one label, at most `end`. */
 static uint32_t
-label_end(const JoinPass *pass, const Sorted *sorted, uint32_t place, uint32_t end)
+label_end(const JoinPass *pass, const Sorted *sorted, uint32_t position, uint32_t end)
 {
-	uint32_t label = label_at(pass, sorted, place);
+	uint32_t label = label_at(pass, sorted, position);
 
-	while (++place < end && label_at(pass, sorted, place) == label)
+	while (++position < end && label_at(pass, sorted, position) == label)
 		;
-	return place;
+	return position;
 }
 
 /* Compares ranges of documents with labels: skips documents that are known to be connected. */

@@ -19,7 +19,7 @@ typedef struct Sorted
 	uint32_t *document; /* the numbers of sorted documents, ascending; NULL: no side is sifted */
 	uint32_t *bucket;   /* the bucket of each, and later its number */
 	uint32_t *order;    /* document numbers in bucket order; NULL: all in turn */
-	uint32_t *offset;   /* the place of each bucket, and the end */
+	uint32_t *offset;   /* the position of each bucket, and the end */
 	uint32_t *used;     /* buckets that hold documents, ascending */
 	uint32_t *tile;     /* the start of each tile in used, and the end */
 	uint64_t *prefix;   /* shape.words of each document, in bucket order */
@@ -45,7 +45,7 @@ typedef struct JoinPass
 	uint32_t mets;        /* the number of bits set in met */
 	bool stopped;         /* the caller has stopped the join */
 	int hits;
-	uint32_t hit[HITS][2]; /* places in bucket order */
+	uint32_t hit[HITS][2]; /* positions in bucket order */
 } JoinPass;
 
 /* Documents [first, end) of each side, in bucket order. */
@@ -62,7 +62,7 @@ bucket_is_met(const JoinPass *pass, size_t bucket)
 	return (pass->met[bucket / 64] >> bucket % 64 & 1) != 0;
 }
 
-/* Returns the place of a bucket among those that are met, or the number of these if it is not met. */
+/* Returns the position of a bucket among those that are met, or the number of these if it is not met. */
 static inline uint32_t
 bucket_number(const JoinPass *pass, uint32_t bucket)
 {

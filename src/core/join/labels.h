@@ -10,7 +10,7 @@
 /* Labels of the documents of a list. */
 typedef struct JoinLabels
 {
-	const uint32_t *label; /* the label of each place, ascending; 0: none */
+	const uint32_t *label; /* the label of each position, ascending; 0: none */
 	uint32_t *parent;      /* the parent of each label, in a tree of connected labels */
 	uint32_t count;        /* the number of labels, 0 among them */
 } JoinLabels;
@@ -22,7 +22,7 @@ labels_connected(const JoinLabels *labels, uint32_t x, uint32_t y)
 	return x != 0 && y != 0 && forest_root(labels->parent, x) == forest_root(labels->parent, y);
 }
 
-/* Connects the labels of two similar documents, at places a and b. */
+/* Connects the labels of two similar documents, at positions a and b. */
 static inline void
 labels_connect(const JoinLabels *labels, uint32_t a, uint32_t b)
 {

@@ -77,9 +77,9 @@ load_some(const DocumentList *list, uint32_t count)
 
 	for (uint32_t i = 0; i < count; i++)
 	{
-		uint32_t place = (uint64_t) i * list->count / count;
+		uint32_t position = (uint64_t) i * list->count / count;
 
-		records_copy(records, list_at(list, place), packed + i * records->stride);
+		records_copy(records, list_at(list, position), packed + i * records->stride);
 		host_check_interrupts_at(i);
 	}
 	return packed;
@@ -233,7 +233,7 @@ run_signatures(const Inside *inside, const PairRun *run)
 	symbols->next_state = run->next_state;
 	symbols->stats = run->stats;
 	spread.memory = inside->join.memory;
-	spread.apart = run->apart;
+	spread.by_part = run->by_part;
 	goes_on = inside->join.files ? spread_run(&spread) : join_run(symbols, &spread.plan);
 	host_free(signature_run.similarity);
 	return goes_on;
@@ -418,14 +418,14 @@ list_sets(const Inside *inside, PairArray *array)
 	size_t documents = items->documents;
 
 	array[0] = (PairArray){items->document, documents * sizeof(SetDocument)};
-	array[1] = (PairArray){items->rank, items->places * sizeof(uint32_t), items->file};
+	array[1] = (PairArray){items->rank, items->positions * sizeof(uint32_t), items->file};
 	if (items->file != NULL)
 	{
-		array[1].bytes = items->places * sizeof(uint64_t);
+		array[1].bytes = items->positions * sizeof(uint64_t);
 		return;
 	}
 	array[2] =
-		(PairArray){items->frequency, items->frequency ? items->places * sizeof(uint32_t) : 0};
+		(PairArray){items->frequency, items->frequency ? items->positions * sizeof(uint32_t) : 0};
 	array[3] = (PairArray){items->bitmap, documents * items->words * sizeof(uint64_t)};
 	array[4] = (PairArray){plan->start, (plan->lists + 1) * sizeof(size_t)};
 	array[5] = (PairArray){plan->posting, plan->postings * sizeof(SetPosting)};
@@ -464,7 +464,7 @@ memory_beside(const Inside *inside)
 	return inside->join.memory - Min(inside->join.memory, held);
 }
 
-/* Reads the evidence of a list into a store, by its places. */
+/* Reads the evidence of a list into a store, by its positions. */
 static void
 make_sets(const DocumentList *list, bool weighted, uint64_t limit, SetStore *store)
 {

@@ -1,5 +1,5 @@
 /*
- * pairs.c: joins of documents, of all kinds, and of the documents of each class.
+ * pairs.c: joins of documents, of all kinds, and of the documents of each partition.
  *
  * A join has a kind (pair_kinds.c), which is chosen before it begins.  Evidence that is kept judges
  * pairs where they are taken, since only that process has it; evidence that is read, where they are
@@ -17,7 +17,7 @@
 
 /* ---- Parts elsewhere ---------------------------------------------------------- */
 
-/* The place of the arrays of labels, behind the arrays of any kind of join. */
+/* The position of the arrays of labels, behind the arrays of any kind of join. */
 #define LABEL_ARRAYS 7
 
 /* Lists what all processes of a join read; the first is the join itself. */
@@ -93,7 +93,7 @@ typedef struct Passing
 	void *state;
 } Passing;
 
-/* A PairSink for places. */
+/* A PairSink for positions. */
 static bool
 pass_similar(void *state, uint32_t a, uint32_t b, double similarity)
 {
@@ -151,7 +151,7 @@ typedef struct Taker
 	bool stopped; /* the sink has stopped the join */
 } Taker;
 
-/* Returns whether the signatures of the documents at two places are near enough for a candidate. */
+/* Returns whether the signatures of the documents at two positions are near enough for a candidate. */
 static bool
 are_candidates(const Taker *taker, uint32_t a, uint32_t b)
 {
@@ -167,9 +167,9 @@ are_candidates(const Taker *taker, uint32_t a, uint32_t b)
 	return near;
 }
 
-/* A PairSink for places: passes the documents on unless their evidence is not similar. */
+/* A PairSink for positions: passes the documents on unless their evidence is not similar. */
 static bool
-take_places(void *state, uint32_t a, uint32_t b, double similarity)
+take_positions(void *state, uint32_t a, uint32_t b, double similarity)
 {
 	Taker *taker = state;
 
@@ -188,13 +188,13 @@ static void
 run_join(PairJoin *join, Taker *taker)
 {
 	const PairOptions *options = taker->left->documents->options;
-	PairRun run = {.sink = take_places,
+	PairRun run = {.sink = take_positions,
 				   .state = taker,
 				   .stats = &options->stats->join,
 				   .reports = true};
 
 	if (options->run != NULL)
-		options->run(options->state, join, take_places, taker);
+		options->run(options->state, join, take_positions, taker);
 	else
 		(void) pairs_run(join, &run);
 }
@@ -229,7 +229,7 @@ choose_judging(const Inside *inside)
 		JUDGED_LATER;
 }
 
-/* Joins two lists, or one with itself, whatever the classes of their documents. */
+/* Joins two lists, or one with itself, whatever the partitions of their documents. */
 static bool
 join_lists(const DocumentList *left, const DocumentList *right, uint64_t most, PairSink sink,
 		   void *state)
@@ -264,87 +264,87 @@ join_lists(const DocumentList *left, const DocumentList *right, uint64_t most, P
 	return !taker.stopped;
 }
 
-/* ---- Classes -------------------------------------------------------------------- */
+/* ---- Partitions -------------------------------------------------------------------- */
 
-/* A place in a list of documents, by class. */
-typedef struct ClassedPlace
+/* A position in a list of documents, by partition. */
+typedef struct PartitionPosition
 {
-	uint32_t class;
-	uint32_t place;
-} ClassedPlace;
+	uint32_t partition;
+	uint32_t position;
+} PartitionPosition;
 
-/* Returns the class of the document at a place of a list, or its scope if classes have scopes. */
+/* Returns the partition of the document at a position of a list, or its scope if partitions have scopes. */
 static uint32_t
-class_at(const DocumentList *list, uint32_t place)
+partition_at(const DocumentList *list, uint32_t position)
 {
-	uint32_t class = document_class(list->documents, list_at(list, place));
+	uint32_t partition = document_partition(list->documents, list_at(list, position));
 
-	return list->documents->scope == NULL ? class : list->documents->scope[class];
+	return list->documents->scope == NULL ? partition : list->documents->scope[partition];
 }
 
-/* Returns a list in the order of classes, and of its places within a class. */
+/* Returns a list in the order of partitions, and of its positions within a partition. */
 static DocumentList
-order_by_class(const DocumentList *list)
+order_by_partition(const DocumentList *list)
 {
-	ClassedPlace *classed = host_alloc(list->count * sizeof(ClassedPlace));
+	PartitionPosition *by_partition = host_alloc(list->count * sizeof(PartitionPosition));
 	uint32_t *doc = host_alloc(list->count * sizeof(uint32_t));
 
 	for (uint32_t i = 0; i < list->count; i++)
-		classed[i] = (ClassedPlace){class_at(list, i), i};
-	sort_records(classed, list->count, sizeof(ClassedPlace), sort_key_pair);
+		by_partition[i] = (PartitionPosition){partition_at(list, i), i};
+	sort_records(by_partition, list->count, sizeof(PartitionPosition), sort_key_pair);
 	for (uint32_t i = 0; i < list->count; i++)
-		doc[i] = list_at(list, classed[i].place);
-	host_free(classed);
+		doc[i] = list_at(list, by_partition[i].position);
+	host_free(by_partition);
 	return (DocumentList){list->documents, doc, list->count, NULL, list->unjudged, list->members};
 }
 
-/* Cuts the documents of the first class off a list that is in order, and returns them. */
+/* Cuts the documents of the first partition off a list that is in order, and returns them. */
 static DocumentList
-cut_class(DocumentList *list)
+cut_partition(DocumentList *list)
 {
 	DocumentList cut = {list->documents, list->doc, 0, NULL, list->unjudged, list->members};
-	uint32_t class = class_at(list, 0);
+	uint32_t partition = partition_at(list, 0);
 
-	while (cut.count < list->count && class_at(list, cut.count) == class)
+	while (cut.count < list->count && partition_at(list, cut.count) == partition)
 		cut.count++;
 	list->doc += cut.count;
 	list->count -= cut.count;
 	return cut;
 }
 
-/* Cuts the documents of a class, and of lesser classes, off a list that is in order. */
+/* Cuts the documents of a partition, and of lesser partitions, off a list that is in order. */
 static DocumentList
-cut_to_class(DocumentList *list, uint32_t class)
+cut_to_partition(DocumentList *list, uint32_t partition)
 {
-	while (list->count > 0 && class_at(list, 0) < class)
-		(void) cut_class(list);
-	if (list->count > 0 && class_at(list, 0) == class)
-		return cut_class(list);
+	while (list->count > 0 && partition_at(list, 0) < partition)
+		(void) cut_partition(list);
+	if (list->count > 0 && partition_at(list, 0) == partition)
+		return cut_partition(list);
 	return (DocumentList){list->documents, NULL, 0};
 }
 
-/* Joins the documents of each class. */
+/* Joins the documents of each partition. */
 static bool
-join_classes(const DocumentList *left, const DocumentList *right, uint64_t most, PairSink sink,
-			 void *state)
+join_partitions(const DocumentList *left, const DocumentList *right, uint64_t most, PairSink sink,
+				void *state)
 {
-	DocumentList ordered = order_by_class(left);
+	DocumentList ordered = order_by_partition(left);
 	DocumentList others = {NULL};
 	DocumentList rest = ordered;
 	DocumentList other_rest;
 	bool goes_on = true;
 
 	if (left != right)
-		others = order_by_class(right);
+		others = order_by_partition(right);
 	other_rest = others;
 	while (goes_on && rest.count > 0)
 	{
-		uint32_t class = class_at(&rest, 0);
-		DocumentList list = cut_class(&rest);
+		uint32_t partition = partition_at(&rest, 0);
+		DocumentList list = cut_partition(&rest);
 
 		if (left != right)
 		{
-			DocumentList other = cut_to_class(&other_rest, class);
+			DocumentList other = cut_to_partition(&other_rest, partition);
 
 			goes_on = join_lists(&list, &other, most, sink, state);
 		}
@@ -370,6 +370,6 @@ pairs_join(const DocumentList *left, const DocumentList *right, uint64_t most, P
 {
 	if (right == NULL)
 		right = left;
-	return left->documents->class == NULL ? join_lists(left, right, most, sink, state) :
-											join_classes(left, right, most, sink, state);
+	return left->documents->partition == NULL ? join_lists(left, right, most, sink, state) :
+												join_partitions(left, right, most, sink, state);
 }

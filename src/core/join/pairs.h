@@ -51,11 +51,11 @@ typedef struct PairArray
 /* How a process runs parts of a join. */
 typedef struct PairRun
 {
-	PairSink sink; /* takes places in the lists */
+	PairSink sink; /* takes positions in the lists */
 	void *state;
 	PairNext next; /* NULL: all parts in turn */
 	void *next_state;
-	bool apart;       /* the pairs of a part are passed on before the next part begins */
+	bool by_part;     /* the pairs of a part are passed on before the next part begins */
 	JoinStats *stats; /* the figures that a run adds to */
 	bool reports;     /* the options' progress is called; in the process that made the join only */
 } PairRun;
@@ -96,7 +96,7 @@ typedef struct Stars
 	bool (*waits)(const struct Stars *stars, uint32_t document);
 	/* Returns whether a document that waits may join a keeper, a row, now. */
 	bool (*is_allowed)(const struct Stars *stars, uint32_t document, uint32_t keeper);
-	/* Returns whether a document and a keeper are compared.  NULL: all of one class are. */
+	/* Returns whether a document and a keeper are compared.  NULL: all of one partition are. */
 	bool (*may_meet)(const struct Stars *stars, uint32_t document, uint32_t keeper);
 	Judge *judge; /* the judge of candidates; NULL: edges are of similar documents */
 	/* The edges that stars_make() keeps. */

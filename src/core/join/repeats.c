@@ -6,7 +6,7 @@
  * that are in a repeated window and in no first copy.
  *
  * A window is looked at by its anchor: of the runs of W words in it, the last one with the least hash
- * (winnowing: Schleimer, Wilkerson, Aiken 2003).  Equal windows have equal anchors at the same place, and
+ * (winnowing: Schleimer, Wilkerson, Aiken 2003).  Equal windows have equal anchors at the same position, and
  * neighbours mostly share theirs, so anchors are few.  They are sorted by their hashes, and those whose hash
  * comes once are left out.  Around the first anchor of a hash is the first of all windows that are equal to
  * the text there, and words are compared with it, once for each other anchor.  Equal windows either all
@@ -111,7 +111,7 @@ words_at(WordReader *reader, uint64_t from, size_t count)
 typedef struct Anchor
 {
 	uint64_t hash;
-	uint64_t place;
+	uint64_t position;
 } Anchor;
 
 /*
@@ -173,27 +173,28 @@ typedef struct RepeatFinder
  * reach.  Neighbours have most of them in common.
  */
 static EqualWords
-compare_around(RepeatFinder *f, uint64_t place, uint64_t first)
+compare_around(RepeatFinder *f, uint64_t position, uint64_t first)
 {
 	uint64_t reach = f->run - f->anchor_run;
 	size_t left = (size_t) Min(reach, first);
-	size_t right = f->anchor_run + (size_t) Min(reach, f->repeats->length - place - f->anchor_run);
-	const uint64_t *x = words_at(&f->own, place - left, left + right) + left;
+	size_t right =
+		f->anchor_run + (size_t) Min(reach, f->repeats->length - position - f->anchor_run);
+	const uint64_t *x = words_at(&f->own, position - left, left + right) + left;
 	const uint64_t *y = words_at(&f->other, first - left, left + right) + left;
 	size_t before = 0;
 	size_t behind = 0;
 
-	if (place - first == f->last.distance && place >= f->last.from && place < f->last.to)
+	if (position - first == f->last.distance && position >= f->last.from && position < f->last.to)
 	{
-		before = (size_t) Min(place - f->last.from, left);
-		behind = (size_t) Min(f->last.to - place, right);
+		before = (size_t) Min(position - f->last.from, left);
+		behind = (size_t) Min(f->last.to - position, right);
 	}
 	while (behind < right && x[behind] == y[behind] && x[behind] != 0)
 		behind++;
 	while (before < left && x[-1 - (ptrdiff_t) before] == y[-1 - (ptrdiff_t) before] &&
 		   x[-1 - (ptrdiff_t) before] != 0)
 		before++;
-	return f->last = (EqualWords){place - before, place + behind, place - first};
+	return f->last = (EqualWords){position - before, position + behind, position - first};
 }
 
 /* Returns whether windows go on where a run ends, and their first copies, too; if so, adds them. */
@@ -263,7 +264,7 @@ scan_words(RepeatFinder *f)
 
 	for (uint64_t at = 0; at < f->repeats->length; at++, word++)
 	{
-		Anchor anchor = {.place = at + 1 - f->anchor_run};
+		Anchor anchor = {.position = at + 1 - f->anchor_run};
 
 		host_check_interrupts_at(at);
 		if (at == loaded)
@@ -289,18 +290,18 @@ scan_words(RepeatFinder *f)
 		f->ring[tail++ & f->ring_mask] = anchor;
 		if (text < f->run)
 			continue;
-		while (f->ring[head & f->ring_mask].place + f->run < at + 1)
+		while (f->ring[head & f->ring_mask].position + f->run < at + 1)
 			head++;
 		anchor = f->ring[head & f->ring_mask];
-		if (last.similarity > 0 && anchor.place == last.first)
+		if (last.similarity > 0 && anchor.position == last.first)
 		{
 			last.similarity++;
 			continue;
 		}
 		if (last.similarity > 0)
 			edges_add_early(&f->sought, last);
-		last = (LongEdge){anchor.hash % f->hashes, anchor.place,
-						  WINDOWS(anchor.place + f->run - at - 1, 1)};
+		last = (LongEdge){anchor.hash % f->hashes, anchor.position,
+						  WINDOWS(anchor.position + f->run - at - 1, 1)};
 	}
 	if (last.similarity > 0)
 		edges_add_early(&f->sought, last);

@@ -21,7 +21,7 @@ typedef struct Repeats
 	size_t memory;       /* about the most bytes to take */
 	bool has_others;     /* only runs of the first records count, which keep theirs */
 	HostFile *words;     /* uint64_t: the hash of each word, 0 for the end of a text */
-	HostFile *places;    /* where each word is in its record, two uint32_t */
+	HostFile *positions; /* where each word is in its record, two uint32_t */
 	HostFile *records;   /* where each record begins, and where the last one ends */
 	HostFile *parts;     /* words that go */
 	uint64_t length;     /* words and ends of texts */
@@ -39,10 +39,10 @@ typedef struct RepeatedPart
 	uint64_t record;
 	uint64_t words; /* how many of the words are in no part before */
 	uint64_t left;  /* words of the record that stay */
-	uint32_t from;  /* the place of the words, in characters */
+	uint32_t from;  /* the position of the words, in characters */
 	uint32_t to;
 	uint32_t
-		cut_from; /* the place of what goes that no part before has: its words, and up to the next one */
+		cut_from; /* the position of what goes that no part before has: its words, and up to the next one */
 	uint32_t cut_to;
 	bool blank;            /* a blank has to keep apart the words around it */
 	uint64_t first_record; /* the record of the first copy */

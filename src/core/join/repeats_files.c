@@ -7,17 +7,17 @@
 #include "base/sort.h"
 
 /* Where a word is in its record, in characters. */
-typedef struct WordPlace
+typedef struct WordPosition
 {
-	uint32_t start; /* NO_PLACE at the end of a text */
+	uint32_t start; /* NO_POSITION at the end of a text */
 	uint32_t end;
-} WordPlace;
+} WordPosition;
 
 /* Where a record begins. */
 typedef struct RecordStart
 {
-	uint64_t place; /* the number of its first word, ends of texts included */
-	uint64_t words; /* words of the records before */
+	uint64_t position; /* the number of its first word, ends of texts included */
+	uint64_t words;    /* words of the records before */
 } RecordStart;
 
 /* Records of which one is marked in memory. */
@@ -37,7 +37,7 @@ repeats_begin(uint32_t run, size_t memory)
 					 .mark = host_alloc(sizeof(uint64_t)),
 					 .mark_room = 1,
 					 .words = host_file_create(),
-					 .places = host_file_create(),
+					 .positions = host_file_create(),
 					 .records = host_file_create(),
 					 .parts = host_file_create()};
 }
@@ -63,7 +63,7 @@ void
 repeats_add(Repeats *repeats, const PlacedWord *words, size_t count)
 {
 	uint64_t hash[WRITTEN_WORDS];
-	WordPlace place[WRITTEN_WORDS];
+	WordPosition position[WRITTEN_WORDS];
 
 	for (size_t at = 0; at < count;)
 	{
@@ -74,13 +74,13 @@ repeats_add(Repeats *repeats, const PlacedWord *words, size_t count)
 		for (; at < count && some < WRITTEN_WORDS && words[at].hash + words[at].start > 0; at++)
 		{
 			hash[some] = words[at].hash;
-			place[some++] = (WordPlace){words[at].start, words[at].end};
+			position[some++] = (WordPosition){words[at].start, words[at].end};
 			repeats->word_count += words[at].hash != 0;
 		}
 		host_file_write(repeats->words, repeats->length * sizeof(*hash), hash,
 						some * sizeof(*hash));
-		host_file_write(repeats->places, repeats->length * sizeof(*place), place,
-						some * sizeof(*place));
+		host_file_write(repeats->positions, repeats->length * sizeof(*position), position,
+						some * sizeof(*position));
 		repeats->length += some;
 		if (at == count || words[at].hash + words[at].start > 0)
 			continue;
@@ -121,14 +121,14 @@ record_start(const Repeats *repeats, uint64_t record)
 	return start;
 }
 
-/* Returns the place of a word in its record. */
-static WordPlace
-place_at(const Repeats *repeats, uint64_t word)
+/* Returns the position of a word in its record. */
+static WordPosition
+position_at(const Repeats *repeats, uint64_t word)
 {
-	WordPlace place;
+	WordPosition position;
 
-	host_file_read(repeats->places, word * sizeof(place), &place, sizeof(place));
-	return place;
+	host_file_read(repeats->positions, word * sizeof(position), &position, sizeof(position));
+	return position;
 }
 
 /* Returns the record of a word, by the marks, and by the records from one of these on. */
@@ -141,7 +141,7 @@ record_of_word(const Repeats *repeats, uint64_t word)
 	SEARCH_SORTED(mark, (repeats->record_count - 1) / MARKED + 1, repeats->mark[middle] <= word);
 	record = (mark - 1) * MARKED + 1;
 	SEARCH_SORTED(record, Min(mark * MARKED, repeats->record_count),
-				  record_start(repeats, middle).place <= word);
+				  record_start(repeats, middle).position <= word);
 	return record - 1;
 }
 
@@ -217,34 +217,35 @@ static void
 set_cut(const Repeats *repeats, RepeatedPart *made, uint64_t from, const Part *part,
 		const Part *next, bool begins, uint64_t *left)
 {
-	WordPlace none = {NO_PLACE, 0};
-	WordPlace before = begins && from > 0 ? place_at(repeats, from - 1) : none;
-	WordPlace behind = place_at(repeats, part->end);
+	WordPosition none = {NO_POSITION, 0};
+	WordPosition before = begins && from > 0 ? position_at(repeats, from - 1) : none;
+	WordPosition behind = position_at(repeats, part->end);
 
 	made->words = part->end - from;
-	made->cut_from = place_at(repeats, from).start;
-	made->cut_to = behind.start != NO_PLACE ? behind.start : place_at(repeats, part->end - 1).end;
+	made->cut_from = position_at(repeats, from).start;
+	made->cut_to =
+		behind.start != NO_POSITION ? behind.start : position_at(repeats, part->end - 1).end;
 	if (begins)
-		*left = before.start != NO_PLACE && before.end >= made->cut_from ? from - 1 : UINT64_MAX;
-	if (before.start != NO_PLACE)
+		*left = before.start != NO_POSITION && before.end >= made->cut_from ? from - 1 : UINT64_MAX;
+	if (before.start != NO_POSITION)
 		made->cut_from = Max(made->cut_from, before.end);
 	made->cut_to = Max(made->cut_to, made->cut_from);
-	made->blank = *left != UINT64_MAX && behind.start != NO_PLACE &&
+	made->blank = *left != UINT64_MAX && behind.start != NO_POSITION &&
 		(next == NULL || next->start > part->end) && made->cut_to == behind.start &&
 		grow_together(repeats, *left, part->end);
 }
 
 /* Sets where a part and its first copy are. */
 static void
-set_part_places(const Repeats *repeats, RepeatedPart *made, const Part *part)
+set_part_positions(const Repeats *repeats, RepeatedPart *made, const Part *part)
 {
 	uint64_t last = part->end - part->start - 1;
 
-	made->from = place_at(repeats, part->start).start;
-	made->to = place_at(repeats, part->end - 1).end;
+	made->from = position_at(repeats, part->start).start;
+	made->to = position_at(repeats, part->end - 1).end;
 	made->first_record = record_of_word(repeats, part->first);
-	made->first_from = place_at(repeats, part->first).start;
-	made->first_to = place_at(repeats, part->first + last).end;
+	made->first_from = position_at(repeats, part->first).start;
+	made->first_to = position_at(repeats, part->first + last).end;
 }
 
 /* Sets how many words stay of the records that have some parts. */
@@ -271,8 +272,8 @@ set_left(const Repeats *repeats, RepeatedPart *made, size_t count)
 RepeatedPart *
 repeats_of(const Repeats *repeats, uint64_t first, uint64_t count, size_t *found)
 {
-	uint64_t from = record_start(repeats, first).place;
-	Part *part = parts_between(repeats, from, record_start(repeats, first + count).place, found);
+	uint64_t from = record_start(repeats, first).position;
+	Part *part = parts_between(repeats, from, record_start(repeats, first + count).position, found);
 	RepeatedPart *made = host_alloc(*found * sizeof(RepeatedPart));
 	uint64_t covered = 0;
 	uint64_t left = UINT64_MAX;
@@ -282,12 +283,12 @@ repeats_of(const Repeats *repeats, uint64_t first, uint64_t count, size_t *found
 		bool begins = i == 0 || part[i].start > covered;
 
 		host_check_interrupts_at(i);
-		while (record_start(repeats, first + 1).place <= part[i].start)
+		while (record_start(repeats, first + 1).position <= part[i].start)
 			first++;
 		made[i] = (RepeatedPart){.record = first};
 		set_cut(repeats, made + i, begins ? part[i].start : covered, part + i,
 				i + 1 < *found ? part + i + 1 : NULL, begins, &left);
-		set_part_places(repeats, made + i, part + i);
+		set_part_positions(repeats, made + i, part + i);
 		covered = part[i].end;
 	}
 	set_left(repeats, made, *found);
@@ -300,7 +301,7 @@ void
 repeats_end(Repeats *repeats)
 {
 	host_file_close(repeats->words);
-	host_file_close(repeats->places);
+	host_file_close(repeats->positions);
 	host_file_close(repeats->records);
 	host_file_close(repeats->parts);
 	host_free(repeats->mark);

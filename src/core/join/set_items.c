@@ -61,26 +61,26 @@ find_length(const Bag *lengths, uint64_t length)
 	return next - 1;
 }
 
-/* Puts the bags of a source in order of their lengths; next[] has the place for each length. */
+/* Puts the bags of a source in order of their lengths; next[] has the position for each length. */
 static void
-place_bags(const SetJoin *join, bool of_right, const Bag *lengths, uint32_t *next,
-		   SetDocument *document)
+put_bags(const SetJoin *join, bool of_right, const Bag *lengths, uint32_t *next,
+		 SetDocument *document)
 {
 	uint32_t count = of_right ? join->right_count : join->left_count;
 
 	for (uint32_t i = 0; i < count; i++)
 	{
 		uint64_t length = bag_length(join, of_right, i);
-		SetDocument *place;
+		SetDocument *position;
 
 		host_check_interrupts_at(i);
 		if (length == 0)
 			continue;
-		place = document + next[find_length(lengths, length)]++;
-		memset(place, 0, sizeof(SetDocument));
-		place->length = length;
-		place->bag = i;
-		place->of_right = of_right;
+		position = document + next[find_length(lengths, length)]++;
+		memset(position, 0, sizeof(SetDocument));
+		position->length = length;
+		position->bag = i;
+		position->of_right = of_right;
 	}
 }
 
@@ -129,9 +129,9 @@ set_documents_make(const SetJoin *join, SetItems *items)
 		next[i + 1] = next[i] + bag_frequency(&lengths, i);
 	items->documents = next[lengths.count];
 	items->document = host_alloc(items->documents * sizeof(SetDocument));
-	place_bags(join, false, &lengths, next, items->document);
+	put_bags(join, false, &lengths, next, items->document);
 	if (join->right)
-		place_bags(join, true, &lengths, next, items->document);
+		put_bags(join, true, &lengths, next, items->document);
 	partition(join, items);
 	host_free(next);
 	bag_free(&lengths);
@@ -141,11 +141,11 @@ set_documents_make(const SetJoin *join, SetItems *items)
 
 /* Returns how many words the bitmaps of documents with this many items in all have. */
 static uint32_t
-words_for(uint32_t documents, size_t places)
+words_for(uint32_t documents, size_t positions)
 {
 	uint32_t words = 1;
 
-	while (words * 64.0 * documents < (double) BITS_OF_ITEM * places)
+	while (words * 64.0 * documents < (double) BITS_OF_ITEM * positions)
 		words *= 2;
 	return words;
 }
@@ -155,39 +155,39 @@ double
 set_items_bytes(const SetJoin *join, const SetItems *items)
 {
 	return (double) items->documents *
-		(sizeof(SetDocument) + words_for(items->documents, items->places) * sizeof(uint64_t)) +
-		(double) items->places * (join->weighted ? 2 : 1) * sizeof(uint32_t);
+		(sizeof(SetDocument) + words_for(items->documents, items->positions) * sizeof(uint64_t)) +
+		(double) items->positions * (join->weighted ? 2 : 1) * sizeof(uint32_t);
 }
 
-/* Allocates `places` items of a number of documents. */
+/* Allocates `positions` items of a number of documents. */
 void
-set_items_room(const SetJoin *join, SetItems *items, uint32_t documents, size_t places)
+set_items_room(const SetJoin *join, SetItems *items, uint32_t documents, size_t positions)
 {
-	items->places = places;
-	items->rank = host_alloc(places * sizeof(uint32_t));
+	items->positions = positions;
+	items->rank = host_alloc(positions * sizeof(uint32_t));
 	if (join->weighted)
-		items->frequency = host_alloc(places * sizeof(uint32_t));
-	items->words = words_for(documents, places);
+		items->frequency = host_alloc(positions * sizeof(uint32_t));
+	items->words = words_for(documents, positions);
 	items->bitmap = host_alloc((size_t) documents * items->words * sizeof(uint64_t));
 }
 
 /* Appends the items of a document, from their sorted keys. */
 void
-set_items_put(SetItems *items, uint32_t d, const uint64_t *key, size_t place)
+set_items_put(SetItems *items, uint32_t d, const uint64_t *key, size_t position)
 {
 	SetDocument *document = items->document + d;
 	uint64_t *bitmap = items->bitmap + (size_t) d * items->words;
 
-	document->item = place;
+	document->item = position;
 	memset(bitmap, 0, items->words * sizeof(uint64_t));
-	for (uint32_t i = 0; i < document->items; i++, place++)
+	for (uint32_t i = 0; i < document->items; i++, position++)
 	{
 		uint32_t rank = (uint32_t) (key[i] >> 32) ^ (uint32_t) 1 << 31;
 		uint32_t frequency = (uint32_t) key[i];
 
-		items->rank[place] = rank;
+		items->rank[position] = rank;
 		if (items->frequency)
-			items->frequency[place] = frequency;
+			items->frequency[position] = frequency;
 		for (uint32_t copy = 0; copy < Min(frequency, COPIES); copy++, rank += COPY_STEP)
 			bitmap[rank / 64 % items->words] ^= UINT64_C(1) << rank % 64;
 	}

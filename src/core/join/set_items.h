@@ -9,9 +9,9 @@
 /* A bag that is not empty. */
 typedef struct SetDocument
 {
-	uint64_t length; /* the length of all elements */
-	uint64_t lone;   /* the length of its elements that no other bag has, which are no items */
-	size_t item;     /* the first of its items */
+	uint64_t length;   /* the length of all elements */
+	uint64_t unshared; /* the length of its elements that no other bag has, which are no items */
+	size_t item;       /* the first of its items */
 	uint32_t items;
 	uint32_t bag;      /* the bag's number in left or right */
 	uint32_t earliest; /* the first document that is not too short to be similar */
@@ -28,7 +28,7 @@ typedef struct SetItems
 	uint32_t documents;
 	uint32_t ranks;
 	uint32_t partitions;
-	size_t places;       /* items of all documents */
+	size_t positions;    /* items of all documents */
 	uint32_t *rank;      /* the rank of each item, ascending within a document */
 	uint32_t *frequency; /* the frequency of each item; NULL if the join is not weighted */
 	uint64_t *bitmap; /* a power of two words for each document: each copy of a rank flips a bit */
@@ -64,8 +64,9 @@ set_bag(const SetJoin *join, bool of_right, uint32_t i, void **copy)
 
 extern void set_documents_make(const SetJoin *join, SetItems *items);
 extern double set_items_bytes(const SetJoin *join, const SetItems *items);
-extern void set_items_room(const SetJoin *join, SetItems *items, uint32_t documents, size_t places);
-extern void set_items_put(SetItems *items, uint32_t d, const uint64_t *key, size_t place);
+extern void set_items_room(const SetJoin *join, SetItems *items, uint32_t documents,
+						   size_t positions);
+extern void set_items_put(SetItems *items, uint32_t d, const uint64_t *key, size_t position);
 extern void set_items_free(SetItems *items);
 
 /* ---- Ranks (set_ranks.c) ---------------------------------------------------- */
@@ -73,7 +74,7 @@ extern void set_items_free(SetItems *items);
 typedef struct SetRanks SetRanks;
 
 extern SetRanks *set_ranks_make(const SetJoin *join, SetItems *items);
-extern void set_ranks_place(SetRanks *ranks, bool in_memory);
+extern void set_ranks_put(SetRanks *ranks, bool in_memory);
 extern bool set_items_make(const SetJoin *join, SetItems *items);
 
 #endif

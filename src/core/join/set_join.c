@@ -123,7 +123,7 @@ may_share(const SetJoiner *joiner, const SetDocument *x, const SetDocument *y, u
 	uint64_t differ = (uint64_t) symbol_distance((const uint8_t *) in_x, (const uint8_t *) in_y,
 												 (int) items->words * 64, 1);
 
-	return x->length - x->lone + y->length - y->lone >= differ + 2 * needed;
+	return x->length - x->unshared + y->length - y->unshared >= differ + 2 * needed;
 }
 
 /* Returns the sum of the frequencies of items from .. to - 1. */
@@ -321,7 +321,7 @@ run_of(SetJoiner *joiner, uint32_t first)
 	{
 		const SetDocument *document = items->document + first + i;
 
-		run->items_most = Max(run->items_most, document->length - document->lone);
+		run->items_most = Max(run->items_most, document->length - document->unshared);
 		fold_bitmap(items, first + i, prefix + i * shape.words);
 	}
 	prefixes_load(&shape, prefix, (int) count, run->run);
@@ -340,7 +340,7 @@ bits_allowed(SetJoiner *joiner, const SetDocument *x, const SetRun *run)
 
 	if (needed_of(joiner, x->length, nearest) > Min(x->length, nearest))
 		return -1;
-	return (int64_t) (x->length - x->lone + run->items_most) - 2 * (int64_t) needed;
+	return (int64_t) (x->length - x->unshared + run->items_most) - 2 * (int64_t) needed;
 }
 
 /* Meets the documents of a run, from .. to - 1, whose prefixes may be those of similar documents. */
@@ -364,7 +364,7 @@ scan_run(SetJoiner *joiner, const Seeker *seeker, const uint64_t *prefix, uint32
 	for (uint32_t d = from; d < to; d++)
 	{
 		const SetDocument *y = items->document + d;
-		SetPosting whole = {.remaining = y->length - y->lone, .document = d};
+		SetPosting whole = {.remaining = y->length - y->unshared, .document = d};
 		uint64_t bits = match.bits[d % RUN / 64] >> d % 64;
 
 		if (bits == 0)
@@ -451,7 +451,7 @@ set_join_seek(SetJoiner *joiner, const SetDocument *document, uint32_t number, u
 					 .number = number,
 					 .from = from,
 					 .to = to,
-					 .remaining = document->length - document->lone};
+					 .remaining = document->length - document->unshared};
 
 	joiner->stats->bags++;
 	if (scan_is_cheaper(joiner, &seeker, least, of_right))

@@ -13,16 +13,17 @@ enter(const SetJoin *join, SetPlan *plan, uint32_t d, size_t *next)
 	const SetItems *items = &plan->items;
 	const SetDocument *document = items->document + d;
 	uint64_t least = set_remaining_needed(join, document->length, plan->block);
-	uint64_t remaining = document->length - document->lone;
+	uint64_t remaining = document->length - document->unshared;
 
 	for (uint32_t i = 0; i < document->items && remaining >= least; i++)
 	{
 		size_t item = document->item + i;
-		size_t place = next[set_list(join, plan, items->rank[item], document->of_right)]++;
+		size_t position = next[set_list(join, plan, items->rank[item], document->of_right)]++;
 
-		host_check_interrupts_at(place);
+		host_check_interrupts_at(position);
 		if (plan->posting != NULL)
-			plan->posting[place] = (SetPosting){.remaining = remaining, .document = d, .item = i};
+			plan->posting[position] =
+				(SetPosting){.remaining = remaining, .document = d, .item = i};
 		remaining -= set_item_frequency(items, item);
 	}
 }
@@ -85,7 +86,7 @@ set_plan_ranked(const SetJoin *join, SetRanks *ranks, SetPlan *plan)
 
 	plan->bytes = bytes_of_plan(join, &plan->items);
 	in_memory = join->memory == 0 || plan->bytes <= (double) host_limit(join->memory);
-	set_ranks_place(ranks, in_memory);
+	set_ranks_put(ranks, in_memory);
 	plan->mask = UINT32_MAX;
 	if (in_memory)
 		set_plan_lists(join, plan, plan->items.ranks);

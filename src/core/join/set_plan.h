@@ -57,7 +57,7 @@ typedef struct SetJoiner SetJoiner;
 static inline uint64_t
 set_postings_most(const SetJoin *join, const SetDocument *document, bool greater)
 {
-	uint64_t rest = document->length - document->lone;
+	uint64_t rest = document->length - document->unshared;
 	uint64_t least = set_remaining_needed(join, document->length, greater);
 
 	return rest < least ? 0 : Min(rest - least + 1, document->items);

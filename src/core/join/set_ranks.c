@@ -32,7 +32,7 @@
 /* The least room for items. */
 #define ROOM_MIN 64
 
-/* Elements whose places in a table are fetched together before they are searched. */
+/* Elements whose positions in a table are fetched together before they are searched. */
 #define FETCHED 64
 
 /* An element of a document; once it is counted, the number of its bags and its own among these take its place. */
@@ -229,7 +229,7 @@ spread_documents(SetRanks *ranks)
 		Bag bag = set_bag(ranks->join, document->of_right, document->bag, &copy);
 
 		host_check_interrupts_at(d);
-		document->lone = document->length;
+		document->unshared = document->length;
 		if (shares_enough(ranks, document, find_items(ranks, d, &bag)))
 			for (size_t i = 0; i < ranks->founds; i++)
 				add_item(ranks->part + ranks->found[i].part, &ranks->found[i].item);
@@ -351,7 +351,7 @@ count_part(SetRanks *ranks, RankPart *part)
 		if (item[i].element == 0)
 			continue;
 		document->items++;
-		document->lone -= item[i].frequency;
+		document->unshared -= item[i].frequency;
 		add_item(part, item + i);
 	}
 	table_end(&elements.table);
@@ -398,7 +398,7 @@ next_item(RankPart *part)
 
 /* Takes the items from documents that are similar to no other, and counts the items of all others. */
 static void
-count_places(SetRanks *ranks)
+count_positions(SetRanks *ranks)
 {
 	SetItems *items = ranks->items;
 
@@ -407,12 +407,12 @@ count_places(SetRanks *ranks)
 		SetDocument *document = items->document + d;
 
 		host_check_interrupts_at(d);
-		if (!shares_enough(ranks, document, document->length - document->lone))
+		if (!shares_enough(ranks, document, document->length - document->unshared))
 		{
 			document->items = 0;
-			document->lone = document->length;
+			document->unshared = document->length;
 		}
-		items->places += document->items;
+		items->positions += document->items;
 		items->items_most = Max(items->items_most, document->items);
 	}
 }
@@ -452,14 +452,14 @@ ranks_free(SetRanks *ranks)
 
 /* Merges all parts into the items of the documents, in memory or in a file, and frees the ranks. */
 void
-set_ranks_place(SetRanks *ranks, bool in_memory)
+set_ranks_put(SetRanks *ranks, bool in_memory)
 {
 	SetItems *items = ranks->items;
 	uint64_t *key = host_alloc((items->items_most + 1) * sizeof(uint64_t));
-	size_t place = 0;
+	size_t position = 0;
 
 	if (in_memory)
-		set_items_room(ranks->join, items, items->documents, items->places);
+		set_items_room(ranks->join, items, items->documents, items->positions);
 	else
 		items->file = host_file_create();
 	for (uint32_t p = 0; p < ranks->parts; p++)
@@ -471,19 +471,19 @@ set_ranks_place(SetRanks *ranks, bool in_memory)
 		host_check_interrupts_at(d);
 		take_items(ranks, d, key);
 		if (in_memory)
-			set_items_put(items, d, key, place);
+			set_items_put(items, d, key, position);
 		else
-			host_file_write(items->file, place * sizeof(uint64_t), key,
+			host_file_write(items->file, position * sizeof(uint64_t), key,
 							document->items * sizeof(uint64_t));
-		document->item = place;
-		place += document->items;
+		document->item = position;
+		position += document->items;
 	}
 	host_free(key);
 	ranks_free(ranks);
 }
 
 /*
- * Sorts the bags of a join, and ranks their elements, for set_ranks_place().  Returns NULL if there are
+ * Sorts the bags of a join, and ranks their elements, for set_ranks_put().  Returns NULL if there are
  * UINT32_MAX bags, or as many elements are in more than one.
  */
 SetRanks *
@@ -510,7 +510,7 @@ set_ranks_make(const SetJoin *join, SetItems *items)
 	seen_free(&ranks->seen);
 	table_end(&ranks->hashes);
 	count = count_ranks(ranks);
-	count_places(ranks);
+	count_positions(ranks);
 	items->ranks = (uint32_t) count;
 	if (count < UINT32_MAX)
 		return ranks;
@@ -526,6 +526,6 @@ set_items_make(const SetJoin *join, SetItems *items)
 	SetRanks *ranks = set_ranks_make(join, items);
 
 	if (ranks != NULL)
-		set_ranks_place(ranks, true);
+		set_ranks_put(ranks, true);
 	return ranks != NULL;
 }

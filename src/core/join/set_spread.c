@@ -26,14 +26,14 @@ typedef struct SetSpread
 
 /* Reads a document, d, with its items, into a block. */
 static void
-read_document(SetSpread *spread, SetItems *items, uint32_t d, uint32_t to, size_t place)
+read_document(SetSpread *spread, SetItems *items, uint32_t d, uint32_t to, size_t position)
 {
 	const SetDocument *document = spread->all->document + d;
 
 	items->document[to] = *document;
 	host_file_read(spread->all->file, document->item * sizeof(uint64_t), spread->key,
 				   document->items * sizeof(uint64_t));
-	set_items_put(items, to, spread->key, place);
+	set_items_put(items, to, spread->key, position);
 }
 
 /*
@@ -48,7 +48,7 @@ make_block(SetSpread *spread, uint32_t from)
 	size_t memory = spread->join->memory / SHARE_OF_BLOCK;
 	size_t item_bytes = spread->join->weighted ? 9 : 5;
 	size_t bytes = 0;
-	size_t place = 0;
+	size_t position = 0;
 	uint64_t postings = 0;
 	size_t ranks = 1;
 
@@ -58,19 +58,19 @@ make_block(SetSpread *spread, uint32_t from)
 		const SetDocument *document = spread->all->document + from + items->documents++;
 		uint64_t most = set_postings_most(spread->join, document, true);
 
-		place += document->items;
+		position += document->items;
 		postings += most;
 		bytes += sizeof(SetDocument) + sizeof(uint32_t) + document->items * item_bytes +
 			most * (sizeof(SetPosting) + 3 * sizeof(size_t));
 	}
 	items->document = host_alloc((items->documents + 1) * sizeof(SetDocument));
-	set_items_room(spread->join, items, items->documents + 1, place + spread->all->items_most);
-	items->places = 0;
+	set_items_room(spread->join, items, items->documents + 1, position + spread->all->items_most);
+	items->positions = 0;
 	for (uint32_t i = 0; i < items->documents; i++)
 	{
 		host_check_interrupts_at(i);
-		read_document(spread, items, from + i, i, items->places);
-		items->places += items->document[i].items;
+		read_document(spread, items, from + i, i, items->positions);
+		items->positions += items->document[i].items;
 	}
 	while (ranks * (spread->join->right ? 4 : 2) <= postings && ranks <= UINT32_MAX / 2)
 		ranks *= 2;
@@ -99,7 +99,7 @@ join_block(SetSpread *spread, uint32_t from)
 	{
 		size_t pairs;
 
-		read_document(spread, &plan.items, d, plan.items.documents, plan.items.places);
+		read_document(spread, &plan.items, d, plan.items.documents, plan.items.positions);
 		while (to < end && document[to].earliest <= d)
 			to++;
 		pairs = set_join_seek(joiner, document + plan.items.documents, d,

@@ -59,7 +59,7 @@ typedef struct Spread
 	int group;
 	Piece left;        /* the piece on the left */
 	Piece right;       /* the piece that comes next on the right */
-	bool alone;        /* instead of it, the left piece is joined with itself next */
+	bool with_itself;  /* instead of it, the left piece is joined with itself next */
 	bool stopped;      /* the sink has ended the join */
 	uint8_t *entry[2]; /* the pieces in memory */
 } Spread;
@@ -93,11 +93,11 @@ report_progress(const Spread *spread, double written, uint32_t joined)
 
 /* ---- Files -------------------------------------------------------------- */
 
-/* Makes the entry of the document at a place of its list, whose symbols are the record. */
+/* Makes the entry of the document at a position of its list, whose symbols are the record. */
 static void
-make_entry(const Spread *spread, uint32_t place, const uint8_t *record, JoinEntry *entry)
+make_entry(const Spread *spread, uint32_t position, const uint8_t *record, JoinEntry *entry)
 {
-	entry->place = place;
+	entry->position = position;
 	entry->bucket = 0;
 	if (spread->plan->groups > 0)
 	{
@@ -110,12 +110,12 @@ make_entry(const Spread *spread, uint32_t place, const uint8_t *record, JoinEntr
 
 /* Writes the entry of a document to its file. */
 static void
-spread_document(Spread *spread, SpreadList *to, uint32_t place, const uint8_t *record,
+spread_document(Spread *spread, SpreadList *to, uint32_t position, const uint8_t *record,
 				JoinEntry *entry)
 {
 	uint32_t f = 0;
 
-	make_entry(spread, place, record, entry);
+	make_entry(spread, position, record, entry);
 	if (spread->bits > 0)
 		f = entry->bucket >>
 			(group_bucket_bits(&spread->plan->grouping, spread->group) - spread->bits);
@@ -192,7 +192,7 @@ find_right(Spread *spread)
 static bool
 next_right(Spread *spread)
 {
-	if (spread->alone)
+	if (spread->with_itself)
 		spread->join.right = (JoinSide){NULL, 0};
 	else if (find_right(spread))
 	{
@@ -202,7 +202,7 @@ next_right(Spread *spread)
 	}
 	else
 		return false;
-	spread->alone = false;
+	spread->with_itself = false;
 	return true;
 }
 
@@ -227,7 +227,7 @@ begin_group(Spread *spread)
 static bool
 end_group(Spread *spread, bool last)
 {
-	bool each = spread->whole->apart || spread->whole->symbols.labels.label != NULL;
+	bool each = spread->whole->by_part || spread->whole->symbols.labels.label != NULL;
 
 	if (spread->hits != NULL && (each || last))
 		spread->stopped = !hits_flush(spread->hits);
@@ -268,7 +268,7 @@ next_left(Spread *spread)
 	report_progress(spread, 1, left->file);
 	spread->join.left = load(spread, false, *left);
 	spread->join.slice = (JoinSlice){.bits = spread->bits, .most = spread->most, .new_left = true};
-	spread->alone = spread->self;
+	spread->with_itself = spread->self;
 	spread->right = spread->self ? (Piece){left->file, left->from + spread->most} : (Piece){0};
 	return true;
 }
@@ -286,15 +286,15 @@ next_slice(void *next_state)
 	return spread->group;
 }
 
-/* A JoinEmit: finds the places of a pair in the lists, and collects the pair or passes it on. */
+/* A JoinEmit: finds the positions of a pair in the lists, and collects the pair or passes it on. */
 static bool
 take_pair(void *state, uint32_t a, uint32_t b, int distance)
 {
 	Spread *spread = state;
 	const SymbolJoin *whole = &spread->whole->symbols;
-	bool alone = spread->join.right.packed == NULL;
-	uint32_t x = ((JoinEntry *) (spread->entry[0] + a * spread->stride))->place;
-	uint32_t y = ((JoinEntry *) (spread->entry[!alone] + b * spread->stride))->place;
+	bool with_itself = spread->join.right.packed == NULL;
+	uint32_t x = ((JoinEntry *) (spread->entry[0] + a * spread->stride))->position;
+	uint32_t y = ((JoinEntry *) (spread->entry[!with_itself] + b * spread->stride))->position;
 	bool swap = spread->self && x > y;
 	uint32_t left = swap ? y : x;
 	uint32_t right = swap ? x : y;
@@ -392,7 +392,7 @@ join_pieces(Spread *spread)
 }
 
 /*
- * Joins two lists of signatures, or one with itself, as planned.  The sink gets the places of pairs
+ * Joins two lists of signatures, or one with itself, as planned.  The sink gets the positions of pairs
  * in the lists.  Returns false if the sink ended the join.
  */
 bool

@@ -22,7 +22,7 @@ typedef struct SpreadJoin
 	FileList left;
 	FileList right; /* file is NULL: join left with itself */
 	size_t memory;  /* bytes that the join may take */
-	bool apart;     /* the pairs of a group are passed on before the next group begins */
+	bool by_part;   /* the pairs of a group are passed on before the next group begins */
 } SpreadJoin;
 
 /* Returns a side. */

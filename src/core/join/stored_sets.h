@@ -61,11 +61,11 @@ typedef struct SetList
 	uint32_t count;
 } SetList;
 
-/* Returns the set at a place of a list. */
+/* Returns the set at a position of a list. */
 static inline const StoredSet *
-set_list_at(const SetList *list, uint32_t place)
+set_list_at(const SetList *list, uint32_t position)
 {
-	return list->store->set + (list->number == NULL ? place : list->number[place]);
+	return list->store->set + (list->number == NULL ? position : list->number[position]);
 }
 
 /* Returns how many elements memory holds in its share for sets. */

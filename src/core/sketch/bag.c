@@ -137,7 +137,7 @@ sort_spread(uint64_t *hash, size_t count)
 	uint32_t *next = host_alloc(buckets * sizeof(uint32_t));
 	uint64_t *spread = host_alloc(count * sizeof(uint64_t));
 	uint32_t most = 0;
-	uint32_t place = 0;
+	uint32_t position = 0;
 
 	memset(next, 0, buckets * sizeof(uint32_t));
 	for (size_t i = 0; i < count; i++)
@@ -147,8 +147,8 @@ sort_spread(uint64_t *hash, size_t count)
 		uint32_t numbers = next[b];
 
 		most = Max(most, numbers);
-		next[b] = place;
-		place += numbers;
+		next[b] = position;
+		position += numbers;
 	}
 	if (most <= SPREAD_BUCKET)
 	{

@@ -33,7 +33,7 @@ extern void form_put_number(FormWriter *writer, uint64_t number, int bytes);
 /* A text, which ends in a zero byte, or a binary value that is being read. */
 typedef struct FormReader
 {
-	const char *at;    /* the place that is read next */
+	const char *at;    /* the position that is read next */
 	const char *input; /* all of the input */
 	const char *end;   /* the end of a binary value */
 	bool strict;       /* numbers have no leading zeros */

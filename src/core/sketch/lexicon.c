@@ -27,7 +27,7 @@ bag_keep(const Bag *bag, const Bag *wanted)
 	return kept;
 }
 
-/* Returns the frequency of an element; *at is a place before it, and is moved to it. */
+/* Returns the frequency of an element; *at is a position before it, and is moved to it. */
 static uint32_t
 frequency_of(const Bag *bag, int64_t element, uint32_t *at)
 {

@@ -453,17 +453,17 @@ sketch_many_copies(const Copies *copies, int k, uint32_t *symbols)
 {
 	Sketcher s;
 	LeastElements least = {.count = 0};
-	CopiesPlace place = {0};
+	CopiesPosition position = {0};
 	uint64_t batch[LANES];
 	size_t count;
 
 	begin_sketch(&s, k, symbols);
-	while ((count = copies_next(copies, &place, batch, LANES)) > 0)
+	while ((count = copies_next(copies, &position, batch, LANES)) > 0)
 		take_round(&s, batch, count, 0);
 	if (is_full(&s))
 		return;
-	place = (CopiesPlace){0};
-	while ((count = copies_next(copies, &place, batch, LANES)) > 0)
+	position = (CopiesPosition){0};
+	while ((count = copies_next(copies, &position, batch, LANES)) > 0)
 		add_to_least(&least, batch, count);
 	cut_least(&least);
 	take_later_rounds(&s, least.element, least.count, copies->count);
@@ -478,9 +478,9 @@ sketch_copies(Copies *copies, int k, uint32_t *symbols)
 	else
 	{
 		uint64_t *all = host_alloc(copies->count * sizeof(uint64_t) + 1);
-		CopiesPlace place = {0};
+		CopiesPosition position = {0};
 
-		sketch(all, copies_next(copies, &place, all, copies->count), k, symbols);
+		sketch(all, copies_next(copies, &position, all, copies->count), k, symbols);
 		host_free(all);
 	}
 	copies_end(copies);

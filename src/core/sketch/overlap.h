@@ -48,7 +48,7 @@ extern double overlap_steps(double x, double y, double needed);
 
 /* ---- Ascending arrays ----------------------------------------------------------- */
 
-/* Two arrays of distinct ascending numbers, and the places that a walk through them has reached. */
+/* Two arrays of distinct ascending numbers, and the positions that a walk through them has reached. */
 typedef struct Overlap
 {
 	const void *x;
@@ -59,30 +59,30 @@ typedef struct Overlap
 	size_t end_y;
 } Overlap;
 
-/* Returns the number at a place of an array, in the order of unsigned numbers. */
-typedef uint64_t (*OverlapKey)(const void *array, size_t place);
+/* Returns the number at a position of an array, in the order of unsigned numbers. */
+typedef uint64_t (*OverlapKey)(const void *array, size_t position);
 
-/* Takes the places of a number that both arrays have; returns what it adds to the overlap. */
+/* Takes the positions of a number that both arrays have; returns what it adds to the overlap. */
 typedef uint64_t (*OverlapPart)(void *state, size_t i, size_t j);
 
 #define OVERLAP_INLINE static inline __attribute__((always_inline))
 
 OVERLAP_INLINE uint64_t
-overlap_key_signed(const void *array, size_t place)
+overlap_key_signed(const void *array, size_t position)
 {
-	return ((const uint64_t *) array)[place] ^ UINT64_C(1) << 63;
+	return ((const uint64_t *) array)[position] ^ UINT64_C(1) << 63;
 }
 
 OVERLAP_INLINE uint64_t
-overlap_key_unsigned(const void *array, size_t place)
+overlap_key_unsigned(const void *array, size_t position)
 {
-	return ((const uint64_t *) array)[place];
+	return ((const uint64_t *) array)[position];
 }
 
 OVERLAP_INLINE uint64_t
-overlap_key_32(const void *array, size_t place)
+overlap_key_32(const void *array, size_t position)
 {
-	return ((const uint32_t *) array)[place];
+	return ((const uint32_t *) array)[position];
 }
 
 /* An OverlapPart: counts. */
@@ -95,7 +95,7 @@ overlap_one(void *state, size_t i, size_t j)
 /* If an array has this many times the numbers left in the other, those are looked up in it. */
 #define OVERLAP_FAR 8
 
-/* Returns the first place from `at` on not less than `number`; near places are found soonest. */
+/* Returns the first position from `at` on not less than `number`; near positions are found soonest. */
 OVERLAP_INLINE size_t
 overlap_find(const void *array, size_t at, size_t end, uint64_t number, OverlapKey key)
 {

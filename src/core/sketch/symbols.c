@@ -289,7 +289,7 @@ distance_of_bytes_avx512(const uint8_t *x, const uint8_t *y, size_t bytes, int b
 	return (int) _mm512_reduce_add_epi64(sums_of_bytes(x, y, bytes, b));
 }
 
-/* Adds the sums of two documents in pairs: sums of x in even places, sums of y in odd ones. */
+/* Adds the sums of two documents in pairs: sums of x in even positions, sums of y in odd ones. */
 KERNEL_BODY TARGET_AVX512 __m512i
 add_pairs(__m512i x, __m512i y)
 {

@@ -200,25 +200,25 @@ copies_of_bag(const Bag *bag)
  * end.
  */
 size_t
-copies_next(const Copies *copies, CopiesPlace *place, uint64_t *to, size_t room)
+copies_next(const Copies *copies, CopiesPosition *position, uint64_t *to, size_t room)
 {
 	size_t made = 0;
 
 	host_check_interrupts();
-	for (; place->element < copies->elements && made < room; place->element++)
+	for (; position->element < copies->elements && made < room; position->element++)
 	{
-		uint64_t mixed = copies->mixed[place->element];
-		uint32_t weight = copies->weight[place->element];
-		uint32_t end = (uint32_t) Min(weight, place->copy + (room - made));
-		uint32_t copy = place->copy;
+		uint64_t mixed = copies->mixed[position->element];
+		uint32_t weight = copies->weight[position->element];
+		uint32_t end = (uint32_t) Min(weight, position->copy + (room - made));
+		uint32_t copy = position->copy;
 
-		host_check_interrupts_at(place->element);
+		host_check_interrupts_at(position->element);
 		for (; copy < end; copy++)
 			to[made++] = copy == 0 ? mixed : mix64(further_copy(mixed, copy));
-		place->copy = copy;
+		position->copy = copy;
 		if (copy < weight)
 			break;
-		place->copy = 0;
+		position->copy = 0;
 	}
 	return made;
 }

@@ -72,16 +72,17 @@ typedef struct Copies
 	uint64_t count; /* copies of all elements */
 } Copies;
 
-/* The place of the next copy; zero at first. */
-typedef struct CopiesPlace
+/* The position of the next copy; zero at first. */
+typedef struct CopiesPosition
 {
 	size_t element;
 	uint32_t copy; /* the number of the element's copy, from 0 */
-} CopiesPlace;
+} CopiesPosition;
 
 extern Copies copies_weighed(uint64_t *mixed, size_t count, const Weights *weights);
 extern Copies copies_of_bag(const Bag *bag);
-extern size_t copies_next(const Copies *copies, CopiesPlace *place, uint64_t *to, size_t room);
+extern size_t copies_next(const Copies *copies, CopiesPosition *position, uint64_t *to,
+						  size_t room);
 extern void copies_end(Copies *copies);
 extern Bag bag_copies(const Bag *bag);
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Starts a batch of the units of a text; `placed` asks for the places of all bytes. */
+/* Starts a batch of the units of a text; `placed` asks for the positions of all bytes. */
 void
 batch_begin(Batch *batch, const char *utf8, bool placed, TokenSink sink, void *state)
 {
@@ -16,14 +16,14 @@ batch_begin(Batch *batch, const char *utf8, bool placed, TokenSink sink, void *s
 	batch->fill = batch->edges = 0;
 	batch->alone = false;
 	batch->source = (const uint8_t *) utf8;
-	batch->place = placed ? host_alloc(batch->room * sizeof(SourceRange)) : NULL;
+	batch->position = placed ? host_alloc(batch->room * sizeof(SourceRange)) : NULL;
 }
 
 /* Gives the finished units to the sink, and moves an open one to the front. */
 static void
 give_units(Batch *batch)
 {
-	TokenBatch units = {batch->bytes, batch->edge, batch->edges / 2, batch->place};
+	TokenBatch units = {batch->bytes, batch->edge, batch->edges / 2, batch->position};
 	uint32_t keep_from = unit_is_open(batch) ? batch->edge[batch->edges - 1] : batch->fill;
 
 	if (units.count > 0)
@@ -33,8 +33,8 @@ give_units(Batch *batch)
 	batch->fill -= keep_from;
 	if (keep_from > 0)
 		memmove(batch->bytes, batch->bytes + keep_from, batch->fill);
-	if (batch->place && keep_from > 0)
-		memmove(batch->place, batch->place + keep_from, batch->fill * sizeof(SourceRange));
+	if (batch->position && keep_from > 0)
+		memmove(batch->position, batch->position + keep_from, batch->fill * sizeof(SourceRange));
 	host_check_interrupts();
 }
 
@@ -49,8 +49,8 @@ batch_flush(Batch *batch)
 		close_unit(batch);
 	give_units(batch);
 	needed = batch->fill + STEP_BYTES + TOKEN_SLACK;
-	if (batch->place)
-		batch->place = host_grow(batch->place, &room, needed, sizeof(SourceRange));
+	if (batch->position)
+		batch->position = host_grow(batch->position, &room, needed, sizeof(SourceRange));
 	batch->bytes = host_grow(batch->bytes, &batch->room, needed, 1);
 }
 
@@ -61,5 +61,5 @@ batch_end(Batch *batch)
 	close_unit(batch);
 	give_units(batch);
 	host_free(batch->bytes);
-	host_free(batch->place);
+	host_free(batch->position);
 }

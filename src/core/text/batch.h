@@ -28,7 +28,7 @@ typedef struct Batch
 	uint32_t edges; /* odd while a unit is open */
 	bool alone;     /* the open token is one character and its marks */
 	const uint8_t *source;
-	SourceRange *place; /* the place of each byte; NULL: not noted */
+	SourceRange *position; /* the position of each byte; NULL: not noted */
 	uint32_t edge[BATCH_EDGES + STEP_EDGES];
 } Batch;
 

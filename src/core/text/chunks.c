@@ -32,7 +32,7 @@ put_piece(Batch *c, const uint8_t *in, size_t length)
 		put_character(c, (uint8_t) ascii_lower((char) *in));
 		return 1;
 	}
-	taken = normalise_piece(in, c->place ? shortest_piece(in, length) : length, result, &count);
+	taken = normalise_piece(in, c->position ? shortest_piece(in, length) : length, result, &count);
 	for (int i = 0; i < count; i++)
 		put_character(c, result[i]);
 	return taken;
@@ -40,7 +40,7 @@ put_piece(Batch *c, const uint8_t *in, size_t length)
 
 /*
  * Gives sink the chunks of a text: runs of normalised characters other than blanks, punctuation
- * and symbols included.  `placed` asks for the places of all bytes; the text then has less than
+ * and symbols included.  `placed` asks for the positions of all bytes; the text then has less than
  * 4 GB.
  */
 void
@@ -60,7 +60,7 @@ chunks_of_text(const char *utf8, size_t length, bool placed, TokenSink sink, voi
 		before = c.fill;
 		taken = put_piece(&c, in, end - in);
 		if (placed)
-			set_places(c.place, before, c.fill, in - c.source, taken);
+			set_positions(c.position, before, c.fill, in - c.source, taken);
 		in += taken;
 	}
 	batch_end(&c);

@@ -78,12 +78,12 @@ char_info(uint32_t code_point)
 extern size_t normalise_piece(const uint8_t *in, size_t length, uint32_t *result, int *count);
 extern size_t shortest_piece(const uint8_t *in, size_t length);
 
-/* Notes bytes [start, start + length) of a text as the place of bytes [from, to). */
+/* Notes bytes [start, start + length) of a text as the position of bytes [from, to). */
 static inline void
-set_places(SourceRange *place, uint32_t from, uint32_t to, size_t start, size_t length)
+set_positions(SourceRange *position, uint32_t from, uint32_t to, size_t start, size_t length)
 {
 	for (uint32_t i = from; i < to; i++)
-		place[i] = (SourceRange){(uint32_t) start, (uint32_t) (start + length)};
+		position[i] = (SourceRange){(uint32_t) start, (uint32_t) (start + length)};
 }
 
 /* ---- Units ------------------------------------------------------------- */
@@ -174,8 +174,8 @@ typedef struct Spot
 {
 	int words;
 	uint64_t hash[1 + SPOT_MAX];
-	size_t place[1 + SPOT_MAX]; /* places of words, as given to spot_finder_add */
-	uint64_t count;             /* occurrences that end with the same word */
+	size_t position[1 + SPOT_MAX]; /* positions of words, as given to spot_finder_add */
+	uint64_t count;                /* occurrences that end with the same word */
 } Spot;
 
 typedef void (*SpotSink)(void *state, const Spot *spot);
@@ -184,7 +184,7 @@ typedef void (*SpotSink)(void *state, const Spot *spot);
 typedef struct SpotFinder SpotFinder;
 
 extern SpotFinder *spot_finder_begin(const SpotWords *words, SpotSink sink, void *state);
-extern void spot_finder_add(SpotFinder *finder, uint64_t token_hash, size_t place);
+extern void spot_finder_add(SpotFinder *finder, uint64_t token_hash, size_t position);
 extern void spot_finder_end(SpotFinder *finder);
 extern uint64_t spot_hash(const Spot *spot);
 

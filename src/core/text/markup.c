@@ -40,7 +40,7 @@ starts_with(const char *at, const char *end, const char *word)
 	return true;
 }
 
-/* Returns the first place of a word in [at, end), or end. */
+/* Returns the first position of a word in [at, end), or end. */
 static const char *
 find(const char *at, const char *end, const char *word)
 {
@@ -53,7 +53,7 @@ find(const char *at, const char *end, const char *word)
 	return end;
 }
 
-/* Returns the place after the first occurrence of a word, or end. */
+/* Returns the position after the first occurrence of a word, or end. */
 static const char *
 find_after(const char *at, const char *end, const char *word)
 {
@@ -189,7 +189,7 @@ is_inline(const char *name, const char *end)
 	return false;
 }
 
-/* Returns the place after the '>' that closes a tag, and is not in a value in quotes. */
+/* Returns the position after the '>' that closes a tag, and is not in a value in quotes. */
 static const char *
 after_tag(const char *at, const char *end)
 {

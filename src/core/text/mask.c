@@ -2,7 +2,7 @@
  * mask.c: replacing what changes by itself, such as dates and ids, by a blank.
  *
  * The rules of version 1.  A word is a run of letters, digits and marks of Unicode 13.0; a letter
- * of a script without spaces is in none.  A place that a kind describes begins where a word begins and
+ * of a script without spaces is in none.  A position that a kind describes begins where a word begins and
  * ends where a word ends; digits are ASCII.  If several kinds fit, the first of this list is taken:
  *
  *   url      a scheme and "://", or "www.", up to a blank, a quote, an angle bracket or what is not
@@ -104,7 +104,7 @@ read_word(const char *at, const char *end)
 }
 
 /*
- * The functions below take a place of a text that is not its end, and return the place after what
+ * The functions below take a position of a text that is not its end, and return the position after what
  * they find there, or NULL.
  */
 
@@ -477,7 +477,7 @@ mask_parse(const char *list, size_t length, unsigned *kinds)
 	}
 }
 
-/* Returns the place after what is masked at the beginning of a word, or NULL. */
+/* Returns the position after what is masked at the beginning of a word, or NULL. */
 static const char *
 after_masked(const char *at, const char *end, const MaskWord *word, unsigned kinds)
 {
@@ -508,7 +508,7 @@ ends_inside(const char *out, size_t written)
 }
 
 /*
- * Writes [in, in + length) to out, which has room for length bytes and may be `in`; each place of one of the
+ * Writes [in, in + length) to out, which has room for length bytes and may be `in`; each position of one of the
  * kinds becomes a blank, or nothing behind a blank.  Returns how many bytes it has written.  Takes
  * linear time.  Any input is accepted, and valid UTF-8 remains valid.
  */

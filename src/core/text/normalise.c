@@ -119,7 +119,7 @@ reorder(int32_t *text, int count)
 
 /*
  * Folding comes after canonical decomposition, because it turns the mark U+0345 into a
- * letter, and that must not depend on its place among other marks.  Removed and folded
+ * letter, and that must not depend on its position among other marks.  Removed and folded
  * characters may have separated marks, so these are ordered again.
  *
  * Composition never sees U+11A7 after a Hangul syllable, where utf8proc would remove it:

@@ -1,5 +1,5 @@
 /*
- * placed_words.c: the words of texts, hashed, with their places in characters.
+ * placed_words.c: the words of texts, hashed, with their positions in characters.
  */
 #include <string.h>
 
@@ -48,8 +48,8 @@ add_placed_words(void *state, const TokenBatch *batch)
 	{
 		size_t length;
 		const char *token = batch_token(batch, i, &length);
-		SourceRange first = batch->place[batch->edge[2 * i]];
-		SourceRange last = batch->place[batch->edge[2 * i + 1] - 1];
+		SourceRange first = batch->position[batch->edge[2 * i]];
+		SourceRange last = batch->position[batch->edge[2 * i + 1] - 1];
 		uint64_t hash = XXH3_64bits_withSeed(token, length, text->words->seed);
 		uint64_t between = first.start - text->byte;
 		uint64_t inside = last.end - first.start;
@@ -69,7 +69,7 @@ add_placed_words(void *state, const TokenBatch *batch)
 }
 
 /*
- * Adds the words of a text, which has less than 4 GB, and its end.  Their places go on from those of the
+ * Adds the words of a text, which has less than 4 GB, and its end.  Their positions go on from those of the
  * texts before, of the same record.
  */
 void
@@ -83,7 +83,7 @@ placed_words_add(PlacedWords *words, const char *utf8, size_t length)
 	if (words->characters > UINT32_MAX - 1 || length > UINT32_MAX - 1)
 		host_refuse_size("a text has more than 4 GB");
 	placed_tokens_of_text(utf8, length, add_placed_words, &text);
-	put_placed_word(words, (PlacedWord){0, NO_PLACE, NO_PLACE});
+	put_placed_word(words, (PlacedWord){0, NO_POSITION, NO_POSITION});
 }
 
 /* Ends a record behind its texts. */

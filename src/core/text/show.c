@@ -3,7 +3,7 @@
  *
  * The hashes are what shingle_text() makes, in its order.  A window moves over the normalised
  * tokens, separated by single spaces, and shows the text of each hash.  A distinct shingle
- * takes about 40 bytes, however long and frequent it is, since its text is a place in the
+ * takes about 40 bytes, however long and frequent it is, since its text is a position in the
  * text of all tokens.
  */
 #include "text/internal.h"
@@ -70,7 +70,7 @@ shown_free(ShownShingles *shown)
 	table_end(&shown->table);
 	host_free(shown->shingle);
 	host_free(shown->text);
-	host_free(shown->place);
+	host_free(shown->position);
 	host_free(shown->spot);
 }
 
@@ -124,7 +124,7 @@ count_shingle(ShownShingles *shown, uint64_t hash, uint64_t count)
 
 /* ---- The window --------------------------------------------------------- */
 
-/* Returns the end of the unit that starts at a place. */
+/* Returns the end of the unit that starts at a position. */
 static size_t
 unit_end(const Window *w, size_t at)
 {
@@ -248,12 +248,12 @@ find_spot(void *state, const Spot *spot)
 
 	if (!new)
 		return;
-	new->start = (uint32_t) shown->places;
+	new->start = (uint32_t) shown->positions;
 	new->length = (uint32_t) spot->words;
-	shown->place =
-		host_grow(shown->place, &shown->place_room, shown->places + spot->words, sizeof(uint32_t));
+	shown->position = host_grow(shown->position, &shown->position_room,
+								shown->positions + spot->words, sizeof(uint32_t));
 	for (int i = 0; i < spot->words; i++)
-		shown->place[shown->places++] = (uint32_t) spot->place[i];
+		shown->position[shown->positions++] = (uint32_t) spot->position[i];
 }
 
 /*
@@ -291,13 +291,13 @@ spot_text(ShownShingles *shown, const ShownShingle *shingle, size_t *length)
 
 	for (uint32_t i = 0; i < shingle->length; i++)
 	{
-		size_t place = shown->place[shingle->start + i];
-		size_t bytes = unit_end(&tokens, place) - place;
+		size_t position = shown->position[shingle->start + i];
+		size_t bytes = unit_end(&tokens, position) - position;
 
 		shown->spot = host_grow(shown->spot, &shown->spot_room, filled + bytes + 1, 1);
 		if (i > 0)
 			shown->spot[filled++] = ':';
-		memcpy(shown->spot + filled, shown->text + place, bytes);
+		memcpy(shown->spot + filled, shown->text + position, bytes);
 		filled += bytes;
 	}
 	*length = filled;

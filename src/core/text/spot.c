@@ -252,7 +252,7 @@ spot_words_free(SpotWords *words)
 typedef struct Chain
 {
 	SpotRule rule;
-	size_t place;
+	size_t position;
 	uint64_t count; /* occurrences of the antecedent with no chain word between */
 	size_t next;    /* chain that ends at the same word; or next free one */
 } Chain;
@@ -271,7 +271,7 @@ struct SpotFinder
 	void *state;
 	uint64_t content;      /* chain words so far, which are neither antecedents nor stop words */
 	uint64_t hash[RECENT]; /* the hashes of the last chain words */
-	size_t place[RECENT];
+	size_t position[RECENT];
 	size_t ending[RECENT]; /* the first chain that ends at each chain word to come */
 	size_t last[RECENT];   /* the last chain that ends there */
 	Opened *opened;        /* what each rule has opened; NULL if there are no rules */
@@ -329,12 +329,13 @@ new_chain(SpotFinder *finder)
 
 /* Starts a chain, after those that end at the same word; returns its number. */
 static size_t
-open_chain(SpotFinder *finder, const SpotRule *rule, size_t place)
+open_chain(SpotFinder *finder, const SpotRule *rule, size_t position)
 {
 	size_t bucket = (finder->content + rule->distance * rule->chain) % RECENT;
 	size_t number = new_chain(finder);
 
-	finder->chain[number] = (Chain){.rule = *rule, .place = place, .count = 1, .next = NO_CHAIN};
+	finder->chain[number] =
+		(Chain){.rule = *rule, .position = position, .count = 1, .next = NO_CHAIN};
 	if (finder->ending[bucket] == NO_CHAIN)
 		finder->ending[bucket] = number;
 	else
@@ -348,7 +349,7 @@ open_chain(SpotFinder *finder, const SpotRule *rule, size_t place)
  * few antecedents, so few chains end at a word.
  */
 static void
-add_own_antecedent(SpotFinder *finder, uint64_t hash, size_t place)
+add_own_antecedent(SpotFinder *finder, uint64_t hash, size_t position)
 {
 	SpotRule rule = finder->words->own;
 	size_t bucket = (finder->content + rule.distance * rule.chain) % RECENT;
@@ -361,7 +362,7 @@ add_own_antecedent(SpotFinder *finder, uint64_t hash, size_t place)
 			finder->chain[number].count++;
 			return;
 		}
-	open_chain(finder, &rule, place);
+	open_chain(finder, &rule, position);
 }
 
 /*
@@ -369,7 +370,7 @@ add_own_antecedent(SpotFinder *finder, uint64_t hash, size_t place)
  * no chain word is between their antecedents.
  */
 static void
-add_listed_antecedent(SpotFinder *finder, size_t rule, size_t place)
+add_listed_antecedent(SpotFinder *finder, size_t rule, size_t position)
 {
 	Opened *opened = &finder->opened[rule];
 
@@ -377,24 +378,24 @@ add_listed_antecedent(SpotFinder *finder, size_t rule, size_t place)
 		finder->chain[opened->chain].count++;
 	else
 		*opened = (Opened){.content = finder->content,
-						   .chain = open_chain(finder, &finder->words->rule[rule], place)};
+						   .chain = open_chain(finder, &finder->words->rule[rule], position)};
 }
 
 /* Starts the chains of an antecedent. */
 static void
-add_antecedent(SpotFinder *finder, uint64_t hash, size_t place)
+add_antecedent(SpotFinder *finder, uint64_t hash, size_t position)
 {
 	const SpotWords *words = finder->words;
 	size_t rule = 0;
 
 	if (words->rule == NULL)
 	{
-		add_own_antecedent(finder, hash, place);
+		add_own_antecedent(finder, hash, position);
 		return;
 	}
 	SEARCH_SORTED(rule, words->rules, words->rule[middle].antecedent < hash);
 	for (; rule < words->rules && words->rule[rule].antecedent == hash; rule++)
-		add_listed_antecedent(finder, rule, place);
+		add_listed_antecedent(finder, rule, position);
 }
 
 /* Gives the signature of a chain that is complete to the sink. */
@@ -405,26 +406,26 @@ report_chain(const SpotFinder *finder, const Chain *chain)
 
 	spot.words = 1 + chain->rule.chain;
 	spot.hash[0] = chain->rule.antecedent;
-	spot.place[0] = chain->place;
+	spot.position[0] = chain->position;
 	spot.count = chain->count;
 	for (int i = 1; i < spot.words; i++)
 	{
 		size_t at = (finder->content - (spot.words - 1 - i) * chain->rule.distance) % RECENT;
 
 		spot.hash[i] = finder->hash[at];
-		spot.place[i] = finder->place[at];
+		spot.position[i] = finder->position[at];
 	}
 	finder->sink(finder->state, &spot);
 }
 
 /* Takes a chain word, and ends the chains that wait for it. */
 static void
-add_content(SpotFinder *finder, uint64_t hash, size_t place)
+add_content(SpotFinder *finder, uint64_t hash, size_t position)
 {
 	size_t at = ++finder->content % RECENT;
 
 	finder->hash[at] = hash;
-	finder->place[at] = place;
+	finder->position[at] = position;
 	while (finder->ending[at] != NO_CHAIN)
 	{
 		size_t number = finder->ending[at];
@@ -437,14 +438,14 @@ add_content(SpotFinder *finder, uint64_t hash, size_t place)
 	}
 }
 
-/* Takes the next token; `place` is any number by which the caller knows it. */
+/* Takes the next token; `position` is any number by which the caller knows it. */
 void
-spot_finder_add(SpotFinder *finder, uint64_t token_hash, size_t place)
+spot_finder_add(SpotFinder *finder, uint64_t token_hash, size_t position)
 {
 	if (word_set_has(finder->words->antecedents, token_hash))
-		add_antecedent(finder, token_hash, place);
+		add_antecedent(finder, token_hash, position);
 	else if (!word_set_has(finder->words->stop_words, token_hash))
-		add_content(finder, token_hash, place);
+		add_content(finder, token_hash, position);
 }
 
 /* ---- Shingles ------------------------------------------------------------ */

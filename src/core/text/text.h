@@ -35,7 +35,7 @@ typedef struct TokenBatch
 	const uint8_t *bytes;
 	const uint32_t *edge;
 	size_t count;
-	const SourceRange *place; /* the place of each byte; NULL unless asked for */
+	const SourceRange *position; /* the position of each byte; NULL unless asked for */
 } TokenBatch;
 
 #define TOKEN_SLACK 64
@@ -57,12 +57,12 @@ extern void placed_tokens_of_text(const char *utf8, size_t length, TokenSink sin
 
 /* ---- Placed words (placed_words.c) --------------------------------------- */
 
-#define NO_PLACE UINT32_MAX
+#define NO_POSITION UINT32_MAX
 
 /*
  * A word: a hash that is not 0, whose lowest bit says that it is a character of a script without
  * spaces, and where it is in its record, in characters from 0.  With the hash 0, the end of a text,
- * whose places are NO_PLACE; or the end of a record, whose places are 0.
+ * whose positions are NO_POSITION; or the end of a record, whose positions are 0.
  */
 typedef struct PlacedWord
 {
@@ -186,7 +186,7 @@ typedef struct ShownShingle
 {
 	uint64_t hash;  /* the hash, as shingle_text gives it */
 	uint32_t count; /* occurrences; INT32_MAX if there are more */
-	uint32_t start; /* the place of its text for shown_text, with length */
+	uint32_t start; /* the position of its text for shown_text, with length */
 	uint32_t length;
 } ShownShingle;
 
@@ -201,9 +201,9 @@ typedef struct ShownShingles
 	size_t room;
 	bool too_many; /* shingles, or bytes of text */
 	bool of_spots;
-	uint32_t *place; /* the places of the words of spot signatures in text */
-	size_t places;
-	size_t place_room;
+	uint32_t *position; /* the positions of the words of spot signatures in text */
+	size_t positions;
+	size_t position_room;
 	char *spot; /* the text that shown_text has returned last */
 	size_t spot_room;
 } ShownShingles;

@@ -55,14 +55,14 @@ take_ascii(Batch *t, uint64_t word, int n)
 	t->fill += n;
 }
 
-/* Notes the places of n ASCII bytes, which are taken next. */
+/* Notes the positions of n ASCII bytes, which are taken next. */
 static void
-place_ascii(Batch *t, const uint8_t *in, int n)
+position_ascii(Batch *t, const uint8_t *in, int n)
 {
 	uint32_t at = (uint32_t) (in - t->source);
 
 	for (int i = 0; i < n; i++)
-		t->place[t->fill + i] = (SourceRange){at + i, at + i + 1};
+		t->position[t->fill + i] = (SourceRange){at + i, at + i + 1};
 }
 
 /* Copies a character; a call of memcpy would take longer. */
@@ -111,13 +111,13 @@ token_put_piece(Batch *t, const uint8_t *in, size_t length)
 {
 	uint32_t result[PIECE_RESULT_MAX];
 	int count;
-	size_t most = t->place ? shortest_piece(in, length) : length;
+	size_t most = t->position ? shortest_piece(in, length) : length;
 	size_t taken = normalise_piece(in, most, result, &count);
 	uint32_t before = t->fill;
 
 	put_normalised(t, result, count);
-	if (t->place)
-		set_places(t->place, before, t->fill, in - t->source, taken);
+	if (t->position)
+		set_positions(t->position, before, t->fill, in - t->source, taken);
 	return taken;
 }
 
@@ -125,9 +125,9 @@ token_put_piece(Batch *t, const uint8_t *in, size_t length)
 #define KEPT_LETTERS 0x800
 #define KEPT_FORMS (KEPT_LETTERS + 0x100)
 
-/* Returns the place of a character among those whose normal forms are kept, KEPT_FORMS for none. */
+/* Returns the position of a character among those whose normal forms are kept, KEPT_FORMS for none. */
 static inline unsigned
-kept_place(uint32_t code_point)
+kept_position(uint32_t code_point)
 {
 	if (code_point < KEPT_LETTERS)
 		return code_point;
@@ -141,10 +141,10 @@ kept_place(uint32_t code_point)
  * yet.  Threads may share them.
  */
 static inline void
-put_kept(Batch *t, const uint8_t *in, int length, unsigned place)
+put_kept(Batch *t, const uint8_t *in, int length, unsigned position)
 {
 	static uint32_t forms[KEPT_FORMS];
-	uint32_t form = __atomic_load_n(&forms[place], __ATOMIC_RELAXED);
+	uint32_t form = __atomic_load_n(&forms[position], __ATOMIC_RELAXED);
 	uint32_t result[PIECE_RESULT_MAX];
 	int count;
 
@@ -160,7 +160,7 @@ put_kept(Batch *t, const uint8_t *in, int length, unsigned place)
 	if (count < 1 || count > 2)
 		return;
 	form = (uint16_t) result[0] | (count > 1 ? result[1] << 16 : 0);
-	__atomic_store_n(&forms[place], form, __ATOMIC_RELAXED);
+	__atomic_store_n(&forms[position], form, __ATOMIC_RELAXED);
 }
 
 /* A character of the input. */
@@ -224,7 +224,7 @@ typedef struct Progress
 
 /*
  * Takes the characters of a run, from *here at `in`, that normalisation leaves as they are, and
- * ASCII separators among them.  Returns the place after them, and sets *here to what follows.
+ * ASCII separators among them.  Returns the position after them, and sets *here to what follows.
  * `placed` is a constant of each caller, which saves the loop a branch.
  */
 static inline __attribute__((always_inline)) const uint8_t *
@@ -258,7 +258,7 @@ take_stable(Batch *t, const uint8_t *in, const uint8_t *end, Decoded *here, cons
 			now.fill += d.length;
 		}
 		if (placed)
-			set_places(t->place, before.fill, now.fill, now.in - t->source, d.length);
+			set_positions(t->position, before.fill, now.fill, now.in - t->source, d.length);
 		now.in += d.length;
 		d = decode(now.in, end);
 	}
@@ -276,7 +276,7 @@ take_stable(Batch *t, const uint8_t *in, const uint8_t *end, Decoded *here, cons
 }
 
 /*
- * Takes a run of characters that are not ASCII, and returns the place after it.  after_word
+ * Takes a run of characters that are not ASCII, and returns the position after it.  after_word
  * says that the byte before `in` is a letter or digit, which was taken, and with which a mark
  * may compose.
  */
@@ -303,12 +303,12 @@ take_any_characters(Batch *t, const uint8_t *in, const uint8_t *end, bool after_
 			break;
 		batch_make_room(t);
 		before = t->fill;
-		kept = kept_place(here.code_point);
+		kept = kept_position(here.code_point);
 		if (kept < KEPT_FORMS && is_boundary(decode(in + here.length, end)))
 		{
 			put_kept(t, in, here.length, kept);
 			if (placed)
-				set_places(t->place, before, t->fill, in - t->source, here.length);
+				set_positions(t->position, before, t->fill, in - t->source, here.length);
 			in += here.length;
 		}
 		else
@@ -332,7 +332,7 @@ take_placed_characters(Batch *t, const uint8_t *in, const uint8_t *end, bool aft
 	return take_any_characters(t, in, end, after_word, true);
 }
 
-/* Takes the block at `in`, of n <= 64 bytes; returns the place after what it has taken. */
+/* Takes the block at `in`, of n <= 64 bytes; returns the position after what it has taken. */
 static inline const uint8_t *
 take_block(Batch *t, const uint8_t *in, const uint8_t *end, int n)
 {
@@ -349,17 +349,17 @@ take_block(Batch *t, const uint8_t *in, const uint8_t *end, int n)
 	masks = ascii_block(block, t->bytes + t->fill);
 	if (masks.high != 0)
 		n = __builtin_ctzll(masks.high);
-	if (t->place)
-		place_ascii(t, in, n);
+	if (t->position)
+		position_ascii(t, in, n);
 	take_ascii(t, masks.word, n);
 	if (masks.high == 0)
 		return in + n;
-	if (t->place)
+	if (t->position)
 		return take_placed_characters(t, in + n, end, unit_is_open(t));
 	return take_characters(t, in + n, end, unit_is_open(t));
 }
 
-/* Tokenizes a text; `placed` asks for the places of all bytes. */
+/* Tokenizes a text; `placed` asks for the positions of all bytes. */
 static void
 tokenize(const char *utf8, size_t length, bool placed, TokenSink sink, void *state)
 {
@@ -388,7 +388,7 @@ tokens_of_text(const char *utf8, size_t length, TokenSink sink, void *state)
 	tokenize(utf8, length, false, sink, state);
 }
 
-/* Gives the tokens of a text of less than 4 GB to sink, with the places of all bytes. */
+/* Gives the tokens of a text of less than 4 GB to sink, with the positions of all bytes. */
 void
 placed_tokens_of_text(const char *utf8, size_t length, TokenSink sink, void *state)
 {

@@ -41,7 +41,7 @@ typedef struct Candidate
 
 #define CANDIDATES 12
 
-/* The places in candidates[] that other files use. */
+/* The positions in candidates[] that other files use. */
 enum
 {
 	LEXICON_WORD_3 = 0,
@@ -63,7 +63,7 @@ typedef struct CorpusText
 	bool outside;             /* the text is not of the sample, but was judged */
 	char *id;                 /* its id, as text */
 	Utf8Text body;            /* the text, unless variants count */
-	uint32 judged;            /* place of the id in the verdicts, or NOT_JUDGED */
+	uint32 judged;            /* position of the id in the verdicts, or NOT_JUDGED */
 	uint32 *element[SCHEMES]; /* the elements by each scheme, ascending */
 	uint32 elements[SCHEMES]; /* the numbers of these elements */
 } CorpusText;
@@ -143,7 +143,7 @@ pair_step(const AdvicePair *pair, int candidate)
 /* The parts of a sample, by which the error of its numbers of pairs is estimated. */
 #define PARTS 20
 
-/* No place of a pair. */
+/* No position of a pair. */
 #define NO_PAIR PG_UINT32_MAX
 
 typedef struct CorpusPairs
@@ -153,7 +153,7 @@ typedef struct CorpusPairs
 	double median_length; /* the median of distinct shingles of texts by WORD_3 */
 	size_t room;
 	AdvicePair *pair; /* the pairs, ordered by a and b */
-	uint32 *judged;   /* places of pairs that were judged the same or different */
+	uint32 *judged;   /* positions of pairs that were judged the same or different */
 	uint32 judged_count;
 	uint32 judged_same; /* how many of these are the same */
 	uint32 carrying;    /* the pair whose verdict carries the advice, or NO_PAIR */
@@ -167,8 +167,8 @@ extern void pairs_find(CorpusPairs *pairs, Corpus *corpus);
 /* A pair in an order. */
 typedef struct RankedPair
 {
-	uint32 pair;  /* the place of the pair in CorpusPairs */
-	double place; /* its place in the order: the least come first */
+	uint32 pair;     /* the position of the pair in CorpusPairs */
+	double position; /* its position in the order: the least come first */
 } RankedPair;
 
 extern void pairs_sort(RankedPair *pair, size_t count);

@@ -17,7 +17,7 @@
 #define CARRIES 2.0
 
 /*
- * Takes from the place of each verdict the part of a candidate: the share of the opposite verdicts with
+ * Takes from the position of each verdict the part of a candidate: the share of the opposite verdicts with
  * which it is out of order.  Verdicts on pairs of equal similarity count half.
  */
 static void
@@ -45,14 +45,14 @@ add_disorder(const CorpusPairs *pairs, int candidate, RankedPair *disorder)
 		double all = opposite[SIMILARITY_UNITS + 1];
 		double less = (opposite[u] + (double) opposite[u + 1]) / 2;
 
-		disorder[i].place -= (same ? all - less : less) / (all * CANDIDATES);
+		disorder[i].position -= (same ? all - less : less) / (all * CANDIDATES);
 	}
 	pfree(below[0]);
 	pfree(below[1]);
 }
 
 /*
- * Returns all verdicts by how much they are out of order, the worst first: minus its place is the share of
+ * Returns all verdicts by how much they are out of order, the worst first: minus its position is the share of
  * opposite verdicts out of order with one, the mean by candidates.
  */
 static RankedPair *
@@ -115,7 +115,7 @@ find_carrying(CorpusPairs *pairs, const RankedPair *disorder)
 
 /*
  * Fits the model to all verdicts, of which there is at least one, and finds those to confirm:
- * first the one that carries the advice, then those that contradict most.  Sets found[] to the places
+ * first the one that carries the advice, then those that contradict most.  Sets found[] to the positions
  * of their pairs, at most CONFIRM_MOST, and returns their number.  Verdicts that were given
  * twice are left out; if they contradict, the model counts them little.
  */
@@ -130,7 +130,7 @@ confirm_find(CorpusPairs *pairs, uint32 *found)
 	else
 	{
 		for (uint32 i = 0; i < pairs->judged_count; i++)
-			pairs->pair[disorder[i].pair].contradicts = -disorder[i].place > CONTRADICTION;
+			pairs->pair[disorder[i].pair].contradicts = -disorder[i].position > CONTRADICTION;
 		pairs->carrying = find_carrying(pairs, disorder);
 		if (pairs->carrying != NO_PAIR)
 			found[kept++] = pairs->carrying;

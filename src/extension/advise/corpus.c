@@ -182,7 +182,7 @@ corpus_add(Corpus *corpus, CorpusText *text, const Utf8Text *utf8)
 		take_elements(corpus, text, s, utf8);
 	corpus->text[corpus->count++] = *text;
 	if (corpus->count >=
-		2 * corpus->most + (corpus->verdicts != NULL ? corpus->verdicts->places : 0))
+		2 * corpus->most + (corpus->verdicts != NULL ? corpus->verdicts->positions : 0))
 		corpus_cut(corpus);
 	for (int s = 0; s < SCHEMES; s++)
 		while (corpus->total[s] > ELEMENTS_MOST)
@@ -250,9 +250,9 @@ take_row(void *state, const Datum *values, const bool *nulls)
 	text.outside = text.key > corpus->limit;
 	text.judged = NOT_JUDGED;
 	if (corpus->verdicts)
-		text.judged =
-			judged_place(corpus->verdicts,
-						 id_copy(&corpus->ids, reader->id_type, values[0], CurrentMemoryContext));
+		text.judged = judged_position(corpus->verdicts,
+									  id_copy(&corpus->ids, reader->id_type, values[0],
+											  CurrentMemoryContext));
 	if (text.outside && text.judged == NOT_JUDGED)
 		return true;
 	old = MemoryContextSwitchTo(corpus->context);

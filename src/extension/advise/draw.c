@@ -53,7 +53,7 @@ of_ten(uint32 wanted, uint32 of_ten)
 
 /*
  * Lists the pairs that may be drawn, and returns their number.  Each has a chance that it is the first one
- * drawn, whose sum is 1, and an exponential random number whose rate is its chance as its place; the least
+ * drawn, whose sum is 1, and an exponential random number whose rate is its chance as its position; the least
  * are drawn (Efraimidis and Spirakis 2006).
  */
 static uint32
@@ -82,7 +82,7 @@ list_drawable(const CorpusPairs *pairs, RankedPair *draw)
 
 		if (!first)
 			chance += (1 - AS_AT_FIRST) * pair->chance * p * (1 - p) / unsure;
-		draw[i].place = -log(pair->lot) / chance;
+		draw[i].position = -log(pair->lot) / chance;
 	}
 	return count;
 }
@@ -124,7 +124,7 @@ mix_asked(const CorpusPairs *pairs, Asked *asked)
 	for (uint32 i = 0; i < count; i++)
 	{
 		draw[i].pair = asked->pair[asked->again + i];
-		draw[i].place = (double) mix64((uint64) ldexp(pairs->pair[draw[i].pair].lot, 53));
+		draw[i].position = (double) mix64((uint64) ldexp(pairs->pair[draw[i].pair].lot, 53));
 	}
 	pairs_sort(draw, count);
 	for (uint32 i = 0; i < count; i++)
@@ -134,9 +134,9 @@ mix_asked(const CorpusPairs *pairs, Asked *asked)
 
 /* Puts a pair as a row. */
 static void
-put_pair(ReturnSetInfo *result, const CorpusPairs *pairs, uint32 place, bool again)
+put_pair(ReturnSetInfo *result, const CorpusPairs *pairs, uint32 position, bool again)
 {
-	const AdvicePair *pair = &pairs->pair[place];
+	const AdvicePair *pair = &pairs->pair[position];
 	const CorpusText *text = pairs->corpus->text;
 	Datum values[4] = {CStringGetTextDatum(text[pair->a].id), CStringGetTextDatum(text[pair->b].id),
 					   Float8GetDatum((double) pair->similarity[PLAIN_WORD_1] / SIMILARITY_UNITS),

@@ -387,7 +387,7 @@ model_outlook(const CorpusPairs *pairs, int candidate, double least_precision, O
 	return outlook->merit > 0;
 }
 
-/* Sorts the best outlook first; equal ones by their places in candidates[]. */
+/* Sorts the best outlook first; equal ones by their positions in candidates[]. */
 static int
 compare_outlooks(const void *x, const void *y)
 {

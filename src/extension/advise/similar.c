@@ -236,7 +236,7 @@ typedef struct JudgedTexts
 	uint8 times; /* JudgedTimes */
 } JudgedTexts;
 
-/* Returns whether the texts of two judged ids were read.  The state is the text of each id's place. */
+/* Returns whether the texts of two judged ids were read.  The state is the text of each id's position. */
 static bool
 is_met(const void *state, uint32 a, uint32 b)
 {
@@ -392,12 +392,12 @@ compare_ranked(const void *x, const void *y)
 	const RankedPair *a = x;
 	const RankedPair *b = y;
 
-	if (a->place != b->place)
-		return a->place < b->place ? -1 : 1;
+	if (a->position != b->position)
+		return a->position < b->position ? -1 : 1;
 	return a->pair < b->pair ? -1 : a->pair > b->pair;
 }
 
-/* Sorts pairs by their places in an order. */
+/* Sorts pairs by their positions in an order. */
 void
 pairs_sort(RankedPair *pair, size_t count)
 {

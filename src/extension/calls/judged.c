@@ -15,7 +15,7 @@
 #define EXAMPLE "SELECT a, b, same FROM verdicts"
 #define ROOM_MIN 64
 
-/* Places must fit into the key of a verdict, and four times into 32 bits. */
+/* Positions must fit into the key of a verdict, and four times into 32 bits. */
 #define VERDICTS_MAX (UINT32_MAX / 16)
 
 /* Adds the rows of the query to verdicts. */
@@ -28,7 +28,7 @@ typedef struct VerdictReader
 
 /* ---- Reading --------------------------------------------------------------- */
 
-/* A RowSink.  The ids of verdict v go to places 2 v and 2 v + 1, which are not sorted yet. */
+/* A RowSink.  The ids of verdict v go to positions 2 v and 2 v + 1, which are not sorted yet. */
 static bool
 judged_take_row(void *state, const Datum *values, const bool *nulls)
 {
@@ -83,11 +83,11 @@ judged_check_columns(const char *name, const IdType *ids, TupleDesc row_type)
 				 errdetail("It must be of type boolean: true for the same, false for different, NULL for unsure.")));
 }
 
-/* ---- Places ---------------------------------------------------------------- */
+/* ---- Positions ---------------------------------------------------------------- */
 
-/* Compares two of the ids read, by their places. */
+/* Compares two of the ids read, by their positions. */
 static int
-judged_compare_places(const void *x, const void *y, void *state)
+judged_compare_positions(const void *x, const void *y, void *state)
 {
 	const JudgedPairs *verdicts = state;
 
@@ -96,28 +96,28 @@ judged_compare_places(const void *x, const void *y, void *state)
 					  verdicts->id[*(const uint32 *) y]);
 }
 
-/* Sorts the ids, keeps one of equal ones, and changes their places in the verdicts. */
+/* Sorts the ids, keeps one of equal ones, and changes their positions in the verdicts. */
 static void
 sort_ids(JudgedPairs *verdicts)
 {
 	size_t count = (size_t) verdicts->count * 2;
 	uint32 *order = palloc_extended(Max(count, 1) * sizeof(uint32), MCXT_ALLOC_HUGE);
-	uint32 *place = palloc_extended(Max(count, 1) * sizeof(uint32), MCXT_ALLOC_HUGE);
+	uint32 *position = palloc_extended(Max(count, 1) * sizeof(uint32), MCXT_ALLOC_HUGE);
 	Datum *id = MemoryContextAllocHuge(verdicts->context, Max(count, 1) * sizeof(Datum));
 
 	for (uint32 i = 0; i < count; i++)
 		order[i] = i;
-	qsort_arg(order, count, sizeof(uint32), judged_compare_places, verdicts);
+	qsort_arg(order, count, sizeof(uint32), judged_compare_positions, verdicts);
 	for (uint32 i = 0; i < count; i++)
 	{
-		if (i == 0 || judged_compare_places(order + i - 1, order + i, verdicts) != 0)
-			id[verdicts->places++] = verdicts->id[order[i]];
-		place[order[i]] = verdicts->places - 1;
+		if (i == 0 || judged_compare_positions(order + i - 1, order + i, verdicts) != 0)
+			id[verdicts->positions++] = verdicts->id[order[i]];
+		position[order[i]] = verdicts->positions - 1;
 	}
 	for (uint32 v = 0; v < verdicts->count; v++)
 	{
-		uint32 a = place[2 * v];
-		uint32 b = place[2 * v + 1];
+		uint32 a = position[2 * v];
+		uint32 b = position[2 * v + 1];
 
 		verdicts->verdict[v].a = Min(a, b);
 		verdicts->verdict[v].b = Max(a, b);
@@ -125,29 +125,31 @@ sort_ids(JudgedPairs *verdicts)
 	pfree(verdicts->id);
 	verdicts->id = id;
 	pfree(order);
-	pfree(place);
+	pfree(position);
 }
 
-/* Returns the place of an id, or NOT_JUDGED. */
+/* Returns the position of an id, or NOT_JUDGED. */
 uint32
-judged_place(const JudgedPairs *verdicts, Datum id)
+judged_position(const JudgedPairs *verdicts, Datum id)
 {
-	uint32 place = 0;
+	uint32 position = 0;
 
-	SEARCH_SORTED(place, verdicts->places, id_compare(verdicts->ids, verdicts->id[middle], id) < 0);
-	return place < verdicts->places && id_compare(verdicts->ids, verdicts->id[place], id) == 0 ?
-		place :
+	SEARCH_SORTED(position, verdicts->positions,
+				  id_compare(verdicts->ids, verdicts->id[middle], id) < 0);
+	return position < verdicts->positions &&
+			id_compare(verdicts->ids, verdicts->id[position], id) == 0 ?
+		position :
 		NOT_JUDGED;
 }
 
-/* Returns a number for each place, UINT32_MAX so far. */
+/* Returns a number for each position, UINT32_MAX so far. */
 uint32 *
 judged_rows(const JudgedPairs *verdicts)
 {
 	uint32 *row =
-		MemoryContextAllocHuge(verdicts->context, Max(verdicts->places, 1) * sizeof(uint32));
+		MemoryContextAllocHuge(verdicts->context, Max(verdicts->positions, 1) * sizeof(uint32));
 
-	memset(row, 0xFF, verdicts->places * sizeof(uint32));
+	memset(row, 0xFF, verdicts->positions * sizeof(uint32));
 	return row;
 }
 
@@ -263,7 +265,7 @@ judged_keep(JudgedPairs *verdicts, bool (*is_met)(const void *state, uint32 a, u
 	verdicts->count = kept;
 }
 
-/* Returns the verdict on the ids of two places, or NULL. */
+/* Returns the verdict on the ids of two positions, or NULL. */
 JudgedPair *
 judged_find(const JudgedPairs *verdicts, uint32 x, uint32 y)
 {

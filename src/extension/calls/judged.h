@@ -17,7 +17,7 @@ typedef enum JudgedTimes
 	JUDGED_NULL    /* all that was said of the pair is NULL */
 } JudgedTimes;
 
-/* A verdict on a pair of ids, which are places among the judged ids, a < b or a = b. */
+/* A verdict on a pair of ids, which are positions among the judged ids, a < b or a = b. */
 typedef struct JudgedPair
 {
 	uint32 a;
@@ -33,7 +33,7 @@ typedef struct JudgedPairs
 	MemoryContext context;
 	const IdType *ids;
 	Datum *id; /* ids that have verdicts, ascending */
-	uint32 places;
+	uint32 positions;
 	JudgedPair *verdict; /* the verdicts, ascending by a and b */
 	uint32 count;
 	uint32 room;
@@ -42,7 +42,7 @@ typedef struct JudgedPairs
 
 extern JudgedPairs *judged_read(const char *name, const char *query, const IdType *ids,
 								bool unsure);
-extern uint32 judged_place(const JudgedPairs *verdicts, Datum id);
+extern uint32 judged_position(const JudgedPairs *verdicts, Datum id);
 extern uint32 *judged_rows(const JudgedPairs *verdicts);
 extern void judged_keep(JudgedPairs *verdicts,
 						bool (*is_met)(const void *state, uint32 a, uint32 b), const void *state,

@@ -14,7 +14,7 @@
 
 /* Finds the arguments of a call of a function that lacks those in the bit map `absent`. */
 static void
-place_arguments(Call *call, int arguments, uint32 absent)
+number_arguments(Call *call, int arguments, uint32 absent)
 {
 	int present = CALL_ARGUMENTS - pg_popcount32(absent);
 	int next = 0;
@@ -23,19 +23,20 @@ place_arguments(Call *call, int arguments, uint32 absent)
 		absent |= ARGUMENT_BIT(ARGUMENT_ID_TYPE);
 	for (int argument = 0; argument < CALL_ARGUMENTS; argument++)
 	{
-		call->place[argument] = next;
+		call->position[argument] = next;
 		next += (absent & ARGUMENT_BIT(argument)) == 0;
 	}
 }
 
-/* Returns the place of an argument, which must not be null. */
+/* Returns the position of an argument, which must not be null. */
 static int
-place_not_null(FunctionCallInfo fcinfo, const Call *call, CallArgument argument, const char *name)
+position_not_null(FunctionCallInfo fcinfo, const Call *call, CallArgument argument,
+				  const char *name)
 {
-	int place = call->place[argument];
+	int position = call->position[argument];
 
-	check_not_null(fcinfo, place, name);
-	return place;
+	check_not_null(fcinfo, position, name);
+	return position;
 }
 
 /* Reads an argument that is one of two words.  Returns whether it is the second. */
@@ -43,8 +44,8 @@ bool
 call_choice(FunctionCallInfo fcinfo, const Call *call, CallArgument argument, const char *name,
 			const char *first, const char *second)
 {
-	int place = place_not_null(fcinfo, call, argument, name);
-	const char *value = text_to_cstring(PG_GETARG_TEXT_PP(place));
+	int position = position_not_null(fcinfo, call, argument, name);
+	const char *value = text_to_cstring(PG_GETARG_TEXT_PP(position));
 
 	if (strcmp(value, first) != 0 && strcmp(value, second) != 0)
 		ereport(ERROR,
@@ -60,11 +61,11 @@ read_within(FunctionCallInfo fcinfo, const Call *call)
 {
 	int columns;
 	int unknowns;
-	char **name = names_argument(fcinfo, place_not_null(fcinfo, call, ARGUMENT_WITHIN, "within"),
+	char **name = names_argument(fcinfo, position_not_null(fcinfo, call, ARGUMENT_WITHIN, "within"),
 								 "within", &columns);
 	char **unknown =
-		names_argument(fcinfo, place_not_null(fcinfo, call, ARGUMENT_UNKNOWN, "unknown"), "unknown",
-					   &unknowns);
+		names_argument(fcinfo, position_not_null(fcinfo, call, ARGUMENT_UNKNOWN, "unknown"),
+					   "unknown", &unknowns);
 
 	return columns + unknowns == 0 ? NULL : within_begin(name, columns, unknown, unknowns);
 }
@@ -78,31 +79,31 @@ call_begin(FunctionCallInfo fcinfo, uint32 absent)
 {
 	PairCallOptions *options = palloc0(sizeof(PairCallOptions));
 	Call call = {.options = options};
-	int place;
+	int position;
 
-	place_arguments(&call, PG_NARGS(), absent);
+	number_arguments(&call, PG_NARGS(), absent);
 	begin_rows(fcinfo);
 	call.id_type = TupleDescAttr(((ReturnSetInfo *) fcinfo->resultinfo)->setDesc, 0)->atttypid;
 	options->function = fcinfo->flinfo->fn_oid;
-	place = place_not_null(fcinfo, &call, ARGUMENT_QUERY, "query");
-	call.query = text_to_cstring(PG_GETARG_TEXT_PP(place));
-	place = place_not_null(fcinfo, &call, ARGUMENT_THRESHOLD, "threshold");
-	options->pair.threshold = PG_GETARG_FLOAT8(place);
+	position = position_not_null(fcinfo, &call, ARGUMENT_QUERY, "query");
+	call.query = text_to_cstring(PG_GETARG_TEXT_PP(position));
+	position = position_not_null(fcinfo, &call, ARGUMENT_THRESHOLD, "threshold");
+	options->pair.threshold = PG_GETARG_FLOAT8(position);
 	check_threshold(options->pair.threshold, NULL);
-	place = place_not_null(fcinfo, &call, ARGUMENT_MULTISET, "multiset");
-	options->pair.multiset = PG_GETARG_BOOL(place);
-	place = call.place[ARGUMENT_AGAINST];
-	if (!PG_ARGISNULL(place))
-		call.against_query = text_to_cstring(PG_GETARG_TEXT_PP(place));
-	place = call.place[ARGUMENT_VERDICTS];
-	if (!PG_ARGISNULL(place))
-		call.verdicts_query = text_to_cstring(PG_GETARG_TEXT_PP(place));
+	position = position_not_null(fcinfo, &call, ARGUMENT_MULTISET, "multiset");
+	options->pair.multiset = PG_GETARG_BOOL(position);
+	position = call.position[ARGUMENT_AGAINST];
+	if (!PG_ARGISNULL(position))
+		call.against_query = text_to_cstring(PG_GETARG_TEXT_PP(position));
+	position = call.position[ARGUMENT_VERDICTS];
+	if (!PG_ARGISNULL(position))
+		call.verdicts_query = text_to_cstring(PG_GETARG_TEXT_PP(position));
 	options->within = read_within(fcinfo, &call);
-	place = call.place[ARGUMENT_CONTAINED];
-	if (!PG_ARGISNULL(place))
-		options->pair.contained = share_argument(fcinfo, place, "contained");
-	place = place_not_null(fcinfo, &call, ARGUMENT_RECALL, "recall");
-	options->pair.recall = share_argument(fcinfo, place, "recall");
+	position = call.position[ARGUMENT_CONTAINED];
+	if (!PG_ARGISNULL(position))
+		options->pair.contained = share_argument(fcinfo, position, "contained");
+	position = position_not_null(fcinfo, &call, ARGUMENT_RECALL, "recall");
+	options->pair.recall = share_argument(fcinfo, position, "recall");
 	if (call_choice(fcinfo, &call, ARGUMENT_MEASURE, "measure", "resemblance", "containment"))
 		options->pair.measure = MEASURE_CONTAINMENT;
 	return call;
@@ -197,7 +198,7 @@ call_read(Call *call)
 	options->ids = id_type(call->id_type, collation_of_ids(call->query));
 	if (call->verdicts_query != NULL)
 		options->verdicts = judged_read("verdicts", call->verdicts_query, &options->ids, false);
-	options->judged_alone &= options->verdicts != NULL;
+	options->judged_separate &= options->verdicts != NULL;
 	call->source = source_read("query", call->query, options, NULL);
 	if (call->against_query != NULL)
 	{

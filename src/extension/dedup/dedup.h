@@ -5,7 +5,7 @@
  * A call reads its query once into a Source, whose rows form documents
  * (join/pairs.h).  That engine finds the pairs of similar documents, or their
  * clusters; the caller turns them back into pairs or clusters of rows.  What only
- * the server has is here: queries and ids, parallel workers (workers.c), classes of rows
+ * the server has is here: queries and ids, parallel workers (workers.c), partitions of rows
  * ("within") and verdicts.  The query may also return evidence for each row, a set of shingles
  * beside its signature, which decides on pairs.  Verdicts are read first; for
  * clusters, each row that they name is a document of its own.
@@ -35,19 +35,19 @@ typedef struct PairCallOptions
 	Oid function; /* the SQL function called */
 	IdType ids;
 	JudgedPairs *verdicts; /* NULL if there are none */
-	bool judged_alone;     /* each row that has a verdict is a document of its own */
+	bool judged_separate;  /* each row that has a verdict is a document of its own */
 	struct Within *within; /* the columns in which rows must be equal, or NULL */
 	int workers;           /* workers of the join that had most */
 } PairCallOptions;
 
-/* ---- Classes of rows (within.c) --------------------------------------------- */
+/* ---- Partitions of rows (within.c) --------------------------------------------- */
 
 /* A column in which rows must be equal, and how values are compared. */
 typedef struct WithinColumn
 {
 	const char *name;
 	bool unknown; /* a NULL is equal to all values */
-	int place;    /* the column's position in the query that is read */
+	int position; /* the column's position in the query that is read */
 	Oid type;     /* the type below a domain */
 	Oid collation;
 	bool by_value;
@@ -56,24 +56,25 @@ typedef struct WithinColumn
 	FmgrInfo *hash;
 } WithinColumn;
 
-/* The classes of the rows of a call. */
+/* The partitions of the rows of a call. */
 typedef struct Within
 {
 	MemoryContext context;
 	int columns;
 	WithinColumn *column;
-	Table table;          /* the table of the classes */
-	NullableDatum *value; /* `columns` values of each class */
+	Table table;          /* the table of the partitions */
+	NullableDatum *value; /* `columns` values of each partition */
 	uint32 room;
-	struct Within *scopes; /* the classes by the columns that are not unknown; NULL: all are such */
-	uint32 *scope;         /* the scope of each class */
+	struct Within
+		*scopes;   /* the partitions by the columns that are not unknown; NULL: all are such */
+	uint32 *scope; /* the scope of each partition */
 } Within;
 
 extern Within *within_begin(char **name, int columns, char **unknown, int unknowns);
 extern void within_columns(Within *within, const char *query, TupleDesc row_type, int first);
 extern bool within_meet(const Within *within, uint32 a, uint32 b);
 extern bool within_share_scope(const Within *within, uint32 a, uint32 b);
-extern uint32 within_class(Within *within, const Datum *values, const bool *nulls);
+extern uint32 within_partition(Within *within, const Datum *values, const bool *nulls);
 
 /* ---- The rows of a query (source.c) --------------------------------------- */
 
@@ -84,7 +85,7 @@ typedef struct Source
 	PairCallOptions *options;
 	uint32 row_room;
 	Datum *id;          /* the id of each row */
-	uint32 *judged;     /* place of the row's id in the verdicts, or NOT_JUDGED */
+	uint32 *judged;     /* position of the row's id in the verdicts, or NOT_JUDGED */
 	uint32 *judged_row; /* row of each id in the verdicts, or NO_ROW */
 	bool sets;          /* values are sets of shingles, not signatures */
 	bool shaped;        /* there has been a value, and so a shape */
@@ -100,12 +101,12 @@ extern uint32 *documents_of_rows(const Documents *documents);
 static inline bool
 rows_may_meet(const Source *left, uint32 a, const Source *right, uint32 b)
 {
-	const uint32 *class = left->documents->class;
+	const uint32 *partition = left->documents->partition;
 
 	if (a == NO_ROW || b == NO_ROW)
 		return false;
-	return class == NULL ||
-		within_meet(left->options->within, class[a], right -> documents -> class[b]);
+	return partition == NULL ||
+		within_meet(left->options->within, partition[a], right->documents->partition[b]);
 }
 
 /*
@@ -115,12 +116,12 @@ rows_may_meet(const Source *left, uint32 a, const Source *right, uint32 b)
 static inline bool
 rows_share_scope(const Source *left, uint32 a, const Source *right, uint32 b)
 {
-	const uint32 *class = left->documents->class;
+	const uint32 *partition = left->documents->partition;
 
 	if (a == NO_ROW || b == NO_ROW)
 		return false;
-	return class == NULL ||
-		within_share_scope(left->options->within, class[a], right -> documents -> class[b]);
+	return partition == NULL ||
+		within_share_scope(left->options->within, partition[a], right->documents->partition[b]);
 }
 
 /* ---- Parallel workers (workers.c) ------------------------------------------- */
@@ -131,8 +132,8 @@ extern void workers_run(void *options, PairJoin *join, PairSink sink, void *stat
 
 /*
  * A row that has verdicts, as a member of its unit: the rows that are judged the same,
- * directly or by way of others.  Its number is the place of its id, plus the number of
- * places if the row is of the second source.
+ * directly or by way of others.  Its number is the position of its id, plus the number of
+ * positions if the row is of the second source.
  */
 typedef struct UnitMember
 {
@@ -154,7 +155,7 @@ typedef struct Units
 {
 	const JudgedPairs *verdicts;
 	Source *source[2]; /* the keepers' source first; the second may be NULL */
-	uint32 places;
+	uint32 positions;
 	UnitMember *member;
 	UnitPair *different; /* the pairs in both orders, ascending by unit */
 	uint32 pairs;
@@ -215,7 +216,7 @@ typedef enum CallArgument
 
 typedef struct Call
 {
-	int place[CALL_ARGUMENTS]; /* the position of each argument, from 0 */
+	int position[CALL_ARGUMENTS]; /* the position of each argument, from 0 */
 	PairCallOptions *options;
 	Oid id_type;
 	const char *query;

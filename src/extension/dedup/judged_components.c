@@ -104,7 +104,7 @@ make_rings(Forest *forest)
 
 	forest->ring = clusters_allocate(rows, sizeof(uint32));
 	memset(forest->ring, 0xFF, rows * sizeof(uint32)); /* NOT_JUDGED */
-	forest->next = clusters_allocate(units->places, sizeof(uint32));
+	forest->next = clusters_allocate(units->positions, sizeof(uint32));
 	for (uint32 i = 0; i < units->pairs; i++)
 	{
 		uint32 unit = units->different[i].unit;

@@ -57,7 +57,7 @@ unit_of_document(const Clusters *clusters, uint32 document)
 static bool
 is_bound(const Clusters *clusters, uint32 unit)
 {
-	return clusters->source != clusters->keepers && unit < clusters->units->places;
+	return clusters->source != clusters->keepers && unit < clusters->units->positions;
 }
 
 /* Returns the keeper of a unit, or NO_ROW. */
@@ -163,9 +163,9 @@ settle_units(Clusters *clusters)
 	Units *units = clusters->units;
 	bool same = clusters->source == clusters->keepers;
 
-	for (uint32 i = 0; i < units->places; i++)
+	for (uint32 i = 0; i < units->positions; i++)
 	{
-		const UnitMember *member = units->member + (same ? i : i + units->places);
+		const UnitMember *member = units->member + (same ? i : i + units->positions);
 		uint32 keeper;
 
 		if (member->row == NO_ROW)
@@ -296,14 +296,14 @@ neardup_clusters(PG_FUNCTION_ARGS)
 {
 	Call call = call_begin(fcinfo, ARGUMENT_BIT(ARGUMENT_EQUAL));
 	bool components = call_choice(fcinfo, &call, ARGUMENT_METHOD, "method", "star", "components");
-	int nearest = call.place[ARGUMENT_NEAREST];
+	int nearest = call.position[ARGUMENT_NEAREST];
 	Clusters clusters = {.stars.nearest = !PG_ARGISNULL(nearest) && PG_GETARG_BOOL(nearest)};
 	Stars *stars = &clusters.stars;
 	uint32 rows;
 
 	if (components)
 		check_components(&call, stars->nearest);
-	call.options->judged_alone = true;
+	call.options->judged_separate = true;
 	call_read(&call);
 	clusters.source = call.source;
 	clusters.keepers = call.against ? call.against : call.source;

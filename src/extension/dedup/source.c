@@ -58,7 +58,7 @@ add_id(SourceReader *reader, Datum id)
 		reader->ascending = id_compare(ids, source->id[row - 1], id) < 0;
 	if (source->judged != NULL)
 	{
-		source->judged[row] = judged_place(source->options->verdicts, id);
+		source->judged[row] = judged_position(source->options->verdicts, id);
 		if (source->judged[row] != NOT_JUDGED)
 			source->judged_row[source->judged[row]] = row;
 	}
@@ -189,7 +189,7 @@ source_take_row(void *state, const Datum *values, const bool *nulls)
 	bool evidence = options->pair.evidence;
 	uint32 row = source->documents->rows;
 	MemoryContext old = MemoryContextSwitchTo(source->context);
-	DocumentRow added = {.class = NO_CLASS};
+	DocumentRow added = {.partition = NO_PARTITION};
 	Bag bag;
 
 	if (nulls[0])
@@ -200,9 +200,9 @@ source_take_row(void *state, const Datum *values, const bool *nulls)
 	add_id(reader, values[0]);
 	MemoryContextSwitchTo(old);
 	if (options->within != NULL)
-		added.class = within_class(options->within, values, nulls);
-	added.alone = options->judged_alone && source->judged[row] != NOT_JUDGED;
-	if ((options->within == NULL || added.class != NO_CLASS) && !nulls[1] &&
+		added.partition = within_partition(options->within, values, nulls);
+	added.separate = options->judged_separate && source->judged[row] != NOT_JUDGED;
+	if ((options->within == NULL || added.partition != NO_PARTITION) && !nulls[1] &&
 		!(evidence && nulls[2]))
 	{
 		if (source->sets)

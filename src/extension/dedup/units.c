@@ -26,8 +26,9 @@ unite(Units *units, uint32 x, uint32 y)
 
 	x = unit_of(units, x);
 	y = unit_of(units, y);
-	swap = x / units->places != y / units->places ? x > y :
-													units->member[x].row > units->member[y].row;
+	swap = x / units->positions != y / units->positions ?
+		x > y :
+		units->member[x].row > units->member[y].row;
 	if (swap)
 		units->member[x].unit = y;
 	else
@@ -42,7 +43,7 @@ separate(Units *units, uint32 x, uint32 y)
 	uint32 other = unit_of(units, y);
 
 	if (unit == other)
-		judged_contradict(units->verdicts, x % units->places, y % units->places,
+		judged_contradict(units->verdicts, x % units->positions, y % units->positions,
 						  "They are judged different, and the same by way of other verdicts.");
 	units->different[units->pairs++] = (UnitPair){unit, other};
 	units->different[units->pairs++] = (UnitPair){other, unit};
@@ -52,21 +53,21 @@ separate(Units *units, uint32 x, uint32 y)
 static const Source *
 source_of(const Units *units, uint32 number)
 {
-	return units->source[number / units->places];
+	return units->source[number / units->positions];
 }
 
 /* Passes the members of each pair judged same, or different, to a function. */
 static void
 for_verdicts(Units *units, bool same, void (*function)(Units *units, uint32 x, uint32 y))
 {
-	uint32 members = units->places * (units->source[1] ? 2 : 1);
+	uint32 members = units->positions * (units->source[1] ? 2 : 1);
 
 	for (uint32 v = 0; v < units->verdicts->count; v++)
 	{
 		const JudgedPair *verdict = units->verdicts->verdict + v;
 
-		for (uint32 x = verdict->a; x < members && verdict->same == same; x += units->places)
-			for (uint32 y = verdict->b; y < members; y += units->places)
+		for (uint32 x = verdict->a; x < members && verdict->same == same; x += units->positions)
+			for (uint32 y = verdict->b; y < members; y += units->positions)
 				if (rows_share_scope(source_of(units, x), units->member[x].row, source_of(units, y),
 									 units->member[y].row))
 					function(units, x, y);
@@ -97,14 +98,16 @@ Units *
 units_make(const JudgedPairs *verdicts, Source *keepers, Source *other)
 {
 	Units *units = palloc0(sizeof(Units));
-	uint32 members = verdicts->places * (other ? 2 : 1);
+	uint32 members = verdicts->positions * (other ? 2 : 1);
 
-	*units = (Units){.verdicts = verdicts, .source = {keepers, other}, .places = verdicts->places};
+	*units =
+		(Units){.verdicts = verdicts, .source = {keepers, other}, .positions = verdicts->positions};
 	units->member =
 		palloc_extended(members * sizeof(UnitMember), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	for (uint32 i = 0; i < members; i++)
 		units->member[i] =
-			(UnitMember){.row = units->source[i / units->places]->judged_row[i % units->places],
+			(UnitMember){.row =
+							 units->source[i / units->positions]->judged_row[i % units->positions],
 						 .unit = i};
 	/* A verdict concerns up to four pairs of rows, each in both orders. */
 	units->different =
@@ -121,9 +124,9 @@ units_make(const JudgedPairs *verdicts, Source *keepers, Source *other)
 uint32
 units_of_row(const Units *units, const Source *source, uint32 row)
 {
-	uint32 place = source->judged[row];
+	uint32 position = source->judged[row];
 
-	if (place == NOT_JUDGED)
+	if (position == NOT_JUDGED)
 		return NOT_JUDGED;
-	return units->member[place + (source == units->source[0] ? 0 : units->places)].unit;
+	return units->member[position + (source == units->source[0] ? 0 : units->positions)].unit;
 }

@@ -1,11 +1,11 @@
 /*
  * within.c: the columns in which two rows must be equal to be compared.
  *
- * Rows that are equal in all of them are of one class, and classes are numbered.  A row with
- * a NULL there is of no class, since a NULL is equal to nothing.
+ * Rows that are equal in all of them are of one partition, and partitions are numbered.  A row with
+ * a NULL there is of no partition, since a NULL is equal to nothing.
  *
- * In a column that is unknown, a NULL is a value for classes, and equal to all values when rows are
- * compared.  Classes that are equal in the other columns are of one scope, and joined.
+ * In a column that is unknown, a NULL is a value for partitions, and equal to all values when rows are
+ * compared.  Partitions that are equal in the other columns are of one scope, and joined.
  */
 #include "dedup/dedup.h"
 
@@ -19,7 +19,7 @@
 
 #define ROOM_MIN 64
 
-/* Creates classes by some columns, of which there are none yet. */
+/* Creates partitions by some columns, of which there are none yet. */
 static Within *
 make_within(const WithinColumn *column, int columns)
 {
@@ -35,7 +35,7 @@ make_within(const WithinColumn *column, int columns)
 	return within;
 }
 
-/* Creates the classes of a call; a NULL is equal to all in the columns `unknown`. */
+/* Creates the partitions of a call; a NULL is equal to all in the columns `unknown`. */
 Within *
 within_begin(char **name, int columns, char **unknown, int unknowns)
 {
@@ -106,24 +106,25 @@ within_columns(Within *within, const char *query, TupleDesc row_type, int first)
 		Form_pg_attribute found;
 		Oid type;
 
-		column->place = first;
-		while (column->place < row_type->natts &&
-			   strcmp(NameStr(TupleDescAttr(row_type, column->place)->attname), column->name) != 0)
-			column->place++;
-		if (column->place == row_type->natts)
+		column->position = first;
+		while (column->position < row_type->natts &&
+			   strcmp(NameStr(TupleDescAttr(row_type, column->position)->attname), column->name) !=
+				   0)
+			column->position++;
+		if (column->position == row_type->natts)
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_COLUMN),
 					 errmsg("\"%s\" returns no column \"%s\" after the first %d", query,
 							column->name, first),
 					 errhint("Columns of \"within\" come last, as in SELECT id, sig, %s FROM ...",
 							 quote_identifier(column->name))));
-		found = TupleDescAttr(row_type, column->place);
+		found = TupleDescAttr(row_type, column->position);
 		type = getBaseType(found->atttypid);
 		if (!OidIsValid(column->type))
 			find_equality(column, query, type, found->attcollation);
 		if (type != column->type)
 			ereport(ERROR,
-					(wrong_column(query, row_type, column->place),
+					(wrong_column(query, row_type, column->position),
 					 errhint("Both queries must return column \"%s\" as type %s.", column->name,
 							 format_type_be(column->type))));
 	}
@@ -140,24 +141,24 @@ is_same_value(const WithinColumn *column, NullableDatum a, NullableDatum b)
 		 DatumGetBool(FunctionCall2Coll(column->equal, column->collation, a.value, b.value)));
 }
 
-/* Returns whether two classes are of one scope: rows of both may be near a third row. */
+/* Returns whether two partitions are of one scope: rows of both may be near a third row. */
 bool
 within_share_scope(const Within *within, uint32 a, uint32 b)
 {
-	if (a == NO_CLASS || b == NO_CLASS || within->scopes == NULL)
-		return a == b && a != NO_CLASS;
+	if (a == NO_PARTITION || b == NO_PARTITION || within->scopes == NULL)
+		return a == b && a != NO_PARTITION;
 	return within->scope[a] == within->scope[b];
 }
 
-/* Returns whether rows of two classes are compared. */
+/* Returns whether rows of two partitions are compared. */
 bool
 within_meet(const Within *within, uint32 a, uint32 b)
 {
 	const NullableDatum *x;
 	const NullableDatum *y;
 
-	if (a == NO_CLASS || b == NO_CLASS || within->scopes == NULL || a == b)
-		return a == b && a != NO_CLASS;
+	if (a == NO_PARTITION || b == NO_PARTITION || within->scopes == NULL || a == b)
+		return a == b && a != NO_PARTITION;
 	x = within->value + (size_t) a * within->columns;
 	y = within->value + (size_t) b * within->columns;
 	for (int i = 0; i < within->columns; i++)
@@ -167,7 +168,7 @@ within_meet(const Within *within, uint32 a, uint32 b)
 	return true;
 }
 
-/* The values of a row, whose class is sought. */
+/* The values of a row, whose partition is sought. */
 typedef struct SoughtClass
 {
 	const Within *within;
@@ -177,7 +178,7 @@ typedef struct SoughtClass
 
 /* A TableMatch. */
 static bool
-is_class(const void *sought, uint32 number)
+is_partition(const void *sought, uint32 number)
 {
 	const SoughtClass *s = sought;
 	const NullableDatum *value = s->within->value + (size_t) number * s->within->columns;
@@ -185,7 +186,7 @@ is_class(const void *sought, uint32 number)
 	for (int i = 0; i < s->within->columns; i++)
 	{
 		const WithinColumn *column = s->within->column + i;
-		NullableDatum own = {s->values[column->place], s->nulls[column->place]};
+		NullableDatum own = {s->values[column->position], s->nulls[column->position]};
 
 		if (!is_same_value(column, value[i], own))
 			return false;
@@ -193,9 +194,9 @@ is_class(const void *sought, uint32 number)
 	return true;
 }
 
-/* Makes room for one more class. */
+/* Makes room for one more partition. */
 static void
-reserve_class(Within *within)
+reserve_partition(Within *within)
 {
 	MemoryContext old = MemoryContextSwitchTo(within->context);
 
@@ -211,9 +212,9 @@ reserve_class(Within *within)
 		within->scope = repalloc_huge(within->scope, (size_t) within->room * sizeof(uint32));
 }
 
-/* Copies the values of a new class. */
+/* Copies the values of a new partition. */
 static void
-copy_class(Within *within, const Datum *values, const bool *nulls)
+copy_partition(Within *within, const Datum *values, const bool *nulls)
 {
 	MemoryContext old = MemoryContextSwitchTo(within->context);
 	NullableDatum *value = within->value + (size_t) within->table.count * within->columns;
@@ -222,20 +223,20 @@ copy_class(Within *within, const Datum *values, const bool *nulls)
 	{
 		const WithinColumn *column = within->column + i;
 
-		value[i] = (NullableDatum){.isnull = nulls[column->place]};
+		value[i] = (NullableDatum){.isnull = nulls[column->position]};
 		if (value[i].isnull)
 			continue;
 		if (column->length == -1)
-			value[i].value = PointerGetDatum(PG_DETOAST_DATUM_COPY(values[column->place]));
+			value[i].value = PointerGetDatum(PG_DETOAST_DATUM_COPY(values[column->position]));
 		else
-			value[i].value = datumCopy(values[column->place], column->by_value, column->length);
+			value[i].value = datumCopy(values[column->position], column->by_value, column->length);
 	}
 	MemoryContextSwitchTo(old);
 }
 
-/* Returns the class of a row, or NO_CLASS. */
+/* Returns the partition of a row, or NO_PARTITION. */
 uint32
-within_class(Within *within, const Datum *values, const bool *nulls)
+within_partition(Within *within, const Datum *values, const bool *nulls)
 {
 	SoughtClass sought = {within, values, nulls};
 	uint64 hash = table_seed(&within->table);
@@ -245,21 +246,22 @@ within_class(Within *within, const Datum *values, const bool *nulls)
 	{
 		const WithinColumn *column = within->column + i;
 
-		if (nulls[column->place] && !column->unknown)
-			return NO_CLASS;
-		if (nulls[column->place])
+		if (nulls[column->position] && !column->unknown)
+			return NO_PARTITION;
+		if (nulls[column->position])
 			hash = hash * 31 + i;
 		else
-			hash = DatumGetUInt64(FunctionCall2Coll(column->hash, column->collation,
-													values[column->place], UInt64GetDatum(hash)));
+			hash =
+				DatumGetUInt64(FunctionCall2Coll(column->hash, column->collation,
+												 values[column->position], UInt64GetDatum(hash)));
 	}
 	hash = table_hash(&within->table, hash);
-	reserve_class(within);
-	slot = table_search(&within->table, hash, is_class, &sought);
+	reserve_partition(within);
+	slot = table_search(&within->table, hash, is_partition, &sought);
 	if (*slot != 0)
 		return table_number(slot);
-	copy_class(within, values, nulls);
+	copy_partition(within, values, nulls);
 	if (within->scopes != NULL)
-		within->scope[within->table.count] = within_class(within->scopes, values, nulls);
+		within->scope[within->table.count] = within_partition(within->scopes, values, nulls);
 	return table_put(&within->table, slot, hash);
 }

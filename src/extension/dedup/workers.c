@@ -132,7 +132,7 @@ worker_join_parts(SharedJoin *shared, PairJoin *join, bool leads)
 				   .state = &worker,
 				   .next = take_part,
 				   .next_state = &worker,
-				   .apart = true,
+				   .by_part = true,
 				   .stats = &worker.stats};
 
 	join->memory = shared->memory;
@@ -399,7 +399,7 @@ workers_run(void *options, PairJoin *join, PairSink sink, void *state)
 				   .state = &reading,
 				   .next = workers == 0 ? NULL : unfinished_part,
 				   .next_state = &reading,
-				   .apart = workers > 0,
+				   .by_part = workers > 0,
 				   .stats = &reading.options->stats.join,
 				   .reports = workers == 0 || join->files};
 

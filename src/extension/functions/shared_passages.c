@@ -111,8 +111,8 @@ counts_free(CharacterCounts *counts)
 
 /* Sets the columns of where a passage starts in a text, and how long it is there. */
 static void
-passages_set_place(Datum *column, const CharacterCounts *counts, const SourceRange *first,
-				   const SourceRange *last)
+passages_set_position(Datum *column, const CharacterCounts *counts, const SourceRange *first,
+					  const SourceRange *last)
 {
 	int32 start = characters_before(counts, first->start);
 
@@ -135,8 +135,10 @@ put_passages(FunctionCallInfo fcinfo, const Passages *found, const SequencePair 
 		Datum values[5];
 
 		CHECK_FOR_INTERRUPTS();
-		passages_set_place(&values[0], a, &pair->a.place[p.a], &pair->a.place[p.a + p.length - 1]);
-		passages_set_place(&values[2], b, &pair->b.place[p.b], &pair->b.place[p.b + p.length - 1]);
+		passages_set_position(&values[0], a, &pair->a.position[p.a],
+							  &pair->a.position[p.a + p.length - 1]);
+		passages_set_position(&values[2], b, &pair->b.position[p.b],
+							  &pair->b.position[p.b + p.length - 1]);
 		values[4] = Int32GetDatum((int32) p.length);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}

@@ -157,7 +157,7 @@ add_sorted(SetWriter *w, const SortedPart *part)
 	{
 		ensure_segment(w);
 		memcpy(&w->record, document.symbols, sizeof(SetRecord));
-		elements_place(w->root, w->elements.data, &w->record);
+		elements_position(w->root, w->elements.data, &w->record);
 	}
 	elements_put(w->root, w->elements.data, part->element, part->count, write_elements, w);
 	if (!part_is_last(part))

@@ -2,7 +2,7 @@
  * check.c: neardup_check(): the index against itself and its table.
  *
  * First the index is read, under the maintenance lock, so that its segments stay what they are
- * while inserts go on.  Each page must belong to one place, and each document must have
+ * while inserts go on.  Each page must belong to one position, and each document must have
  * its posting in every group and for every key.  Then the table is read and compared
  * (check_rows.c).
  *
@@ -39,7 +39,7 @@ typedef struct Check
 	const IndexMeta *meta;
 	RowCheck rows;
 
-	/* A bit for each block that has been found in its place. */
+	/* A bit for each block that has been found in its position. */
 	uint8 *claimed;
 	BlockNumber blocks;
 
@@ -67,7 +67,7 @@ typedef struct Check
 
 /* ---- Pages and documents ------------------------------------------------ */
 
-/* Notes that a block belongs to the place at hand.  It is an error if it has another. */
+/* Notes that a block belongs to the position at hand.  It is an error if it has another. */
 static void
 claim_block(Check *check, BlockNumber block)
 {
@@ -85,7 +85,7 @@ claim_block(Check *check, BlockNumber block)
 	if (block == META_BLOCK || block >= check->blocks)
 		page_corrupt(check->index, block, "block of a segment lies outside the index");
 	if (check->claimed[block / 8] & bit)
-		page_corrupt(check->index, block, "page belongs to two places");
+		page_corrupt(check->index, block, "page belongs to two positions");
 	check->claimed[block / 8] |= bit;
 }
 
@@ -161,7 +161,7 @@ require_page(Check *check, const Segment *segment, Buffer buffer)
 	return buffer;
 }
 
-/* Returns the place of a document in Check.bucket, or NULL if it is not among them. */
+/* Returns the position of a document in Check.bucket, or NULL if it is not among them. */
 static uint32 *
 check_bucket_of(Check *check, uint32 document)
 {
@@ -236,12 +236,12 @@ check_code(Check *check, const Segment *segment, BlockNumber block, PostingCode 
 
 /* Checks the buckets of a group that are on a page; false if it has one of a later group. */
 static bool
-check_page(Check *check, Segment *segment, int group, const PostingPlace *place)
+check_page(Check *check, Segment *segment, int group, const PostingPosition *position)
 {
 	uint32 first = segment->first_bucket[group];
 	uint32 end = segment->first_bucket[group + 1];
-	uint32 on_page = place->page.number;
-	Buffer buffer = require_page(check, segment, segment_postings(check->index, segment, place));
+	uint32 on_page = position->page.number;
+	Buffer buffer = require_page(check, segment, segment_postings(check->index, segment, position));
 	uint32 number = bucket_of_number(on_page);
 	uint32 last = number + page_info(BufferGetPage(buffer))->count;
 
@@ -258,7 +258,7 @@ static void
 check_postings(Check *check, Segment *segment, int group)
 {
 	uint32 first = segment->first_bucket[group];
-	PostingPlace place;
+	PostingPosition position;
 
 	check->in_sets = check->sets.grouping != NULL && group < segment->root.groups;
 	check->first_bucket = first;
@@ -266,9 +266,11 @@ check_postings(Check *check, Segment *segment, int group)
 		check->count = 0;
 	else
 		check_find_buckets(check, segment, group);
-	if (!segment_find(check->index, segment, segment_map_of(segment, group, first), first, &place))
+	if (!segment_find(check->index, segment, segment_map_of(segment, group, first), first,
+					  &position))
 		page_corrupt(check->index, segment->root_block, "its maps belong to another segment");
-	while (check_page(check, segment, group, &place) && segment_next(check->index, segment, &place))
+	while (check_page(check, segment, group, &position) &&
+		   segment_next(check->index, segment, &position))
 		continue;
 	for (uint32 i = 0; i < check->count; i++)
 		if (!(check->bucket[i] & MAY_BE_MISSING))

@@ -12,7 +12,7 @@
 #include "utils/tuplesort.h"
 
 /*
- * Sorts rows in bounded memory.  A row is a tuple of three bigints: its place, by which rows are
+ * Sorts rows in bounded memory.  A row is a tuple of three bigints: its position, by which rows are
  * sorted, the hash of its signature and that of its keys.
  */
 typedef struct RowSort

@@ -18,7 +18,7 @@
 /* A row, as the index or the table has it. */
 typedef struct CheckedRow
 {
-	uint64 place;     /* heap block << 16 | offset */
+	uint64 position;  /* heap block << 16 | offset */
 	bool is_null;     /* the signature is NULL */
 	uint64 signature; /* hash of its symbols; 0 if the signature is empty */
 	uint64 keys;      /* hash of its keys */
@@ -37,7 +37,7 @@ sort_begin(void)
 	bool nulls_first = false;
 	RowSort sort;
 
-	TupleDescInitEntry(desc, 1, "place", INT8OID, -1, 0);
+	TupleDescInitEntry(desc, 1, "position", INT8OID, -1, 0);
 	TupleDescInitEntry(desc, 2, "signature", INT8OID, -1, 0);
 	TupleDescInitEntry(desc, 3, "keys", INT8OID, -1, 0);
 	compat_finish_row_type(desc);
@@ -100,7 +100,7 @@ sort_get(RowSort *sort, CheckedRow *row)
 	if (!tuplesort_gettupleslot(sort->sort, true, false, sort->slot, NULL))
 		return false;
 	slot_getallattrs(sort->slot);
-	row->place = DatumGetInt64(sort->slot->tts_values[0]);
+	row->position = DatumGetInt64(sort->slot->tts_values[0]);
 	row->is_null = sort->slot->tts_isnull[1];
 	row->signature = row->is_null ? 0 : DatumGetInt64(sort->slot->tts_values[1]);
 	row->keys = DatumGetInt64(sort->slot->tts_values[2]);
@@ -169,8 +169,8 @@ row_error(RowCheck *check, const CheckedRow *row, const char *message)
 	ereport(ERROR,
 			(errcode(ERRCODE_INDEX_CORRUPTED),
 			 errmsg(message, RelationGetRelationName(check->index)),
-			 errdetail("The row is at (%u,%u).", (BlockNumber) (row->place >> 16),
-					   (OffsetNumber) row->place),
+			 errdetail("The row is at (%u,%u).", (BlockNumber) (row->position >> 16),
+					   (OffsetNumber) row->position),
 			 errhint("Rebuild the index with REINDEX.")));
 }
 
@@ -178,11 +178,11 @@ row_error(RowCheck *check, const CheckedRow *row, const char *message)
 static bool
 check_next_document(RowCheck *check, CheckedRow *document)
 {
-	uint64 last = document->place;
+	uint64 last = document->position;
 
 	if (!sort_get(&check->in_index, document))
 		return false;
-	if (document->place == last)
+	if (document->position == last)
 		row_error(check, document, "index \"%s\" has two documents for a row of its table");
 	return true;
 }
@@ -206,15 +206,15 @@ compare_row(RowCheck *check, const CheckedRow *document, const CheckedRow *row)
 static void
 check_compare_rows(RowCheck *check)
 {
-	CheckedRow document = {.place = 0};
+	CheckedRow document = {.position = 0};
 	CheckedRow row;
 	bool more = check_next_document(check, &document);
 
 	while (sort_get(&check->in_table, &row))
 	{
-		while (more && document.place < row.place)
+		while (more && document.position < row.position)
 			more = check_next_document(check, &document);
-		if (more && document.place == row.place)
+		if (more && document.position == row.position)
 			compare_row(check, &document, &row);
 		else if (check->all_rows)
 			row_error(check, &row, "index \"%s\" has no document for a row of its table");

@@ -99,7 +99,7 @@ extern uint32 key_hash(KeyHasher *hasher, Datum value);
 extern void insert_append_set(Relation index, Buffer buffer, uint32 stride, Buffer elements,
 							  const RowDocument *doc);
 extern bool set_append(Relation index, Buffer buffer, uint32 stride, RowDocument *doc);
-extern bool set_place(Relation index, uint32 stamp, RowDocument *doc, TailGrowth *growth);
+extern bool set_position(Relation index, uint32 stamp, RowDocument *doc, TailGrowth *growth);
 
 /* ---- Building (build.c) ------------------------------------------------- */
 

@@ -224,7 +224,7 @@ append_to_open_page(Relation index, RowDocument *doc, TailGrowth *growth)
 	UnlockReleaseBuffer(buffer);
 	/* The elements need a page of their own. */
 	if (room && !done)
-		return set_place(index, hint->stamp, doc, growth) &&
+		return set_position(index, hint->stamp, doc, growth) &&
 			append_to_open_page(index, doc, growth);
 	return room;
 }

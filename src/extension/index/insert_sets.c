@@ -105,7 +105,7 @@ count_pages(Relation index, uint32 stamp, uint32 pages, TailGrowth *growth)
  * the next.  Returns false if the tail does not take inserts any more.
  */
 bool
-set_place(Relation index, uint32 stamp, RowDocument *doc, TailGrowth *growth)
+set_position(Relation index, uint32 stamp, RowDocument *doc, TailGrowth *growth)
 {
 	IndexMeta *meta = meta_read(index);
 	uint32 left = doc->record.count;

@@ -296,7 +296,7 @@ add_part(Merge *merge, const SortedPart *part)
 		if (merge->maintenance->gave_way)
 			return;
 		memcpy(&merge->record, document.symbols, sizeof(SetRecord));
-		elements_place(&merge->segment->root, merge->segment->elements.data, &merge->record);
+		elements_position(&merge->segment->root, merge->segment->elements.data, &merge->record);
 	}
 	elements_put(&merge->segment->root, merge->segment->elements.data, part->element, part->count,
 				 merge_write_elements, merge->segment);

@@ -24,7 +24,7 @@ typedef struct NeardupScan
 	SearchQuery *query; /* the query of a scan in heap order */
 	int queries;        /* the number of queries, one for each ball */
 	int distance;       /* the distance of the match that was returned last */
-	uint64 after;       /* the place where the next round begins */
+	uint64 after;       /* the position where the next round begins */
 	Signature origin;   /* the signature from which an ordered scan measures distances */
 	Ordering *ordering; /* the state of an ordered scan, else NULL */
 	MemoryContext context; /* the context of matches, queries and ordering; reset by a rescan */
@@ -197,7 +197,7 @@ scan_begin(IndexScanDesc scan, MatchReceiver receiver, void *receiver_state)
 	state->found = (MatchList){.receiver = receiver,
 							   .receiver_state = receiver_state,
 							   .some = receiver == NULL ? host_limit(SOME_FIRST) : 0,
-							   .places_most = receiver == NULL ? host_limit(PLACES_MOST) : 0};
+							   .positions_most = receiver == NULL ? host_limit(POSITIONS_MOST) : 0};
 	conditions = scan_conditions(scan);
 	/*
 	 * The index computes the operator's own distances.  But it collects matches ahead, which

@@ -43,13 +43,13 @@ match_tid(uint64 match)
 #define MATCH_LAST(distance) (MATCH_FIRST(distance) | UINT64_C(0xFFFFFFFFFFFF))
 
 /* Where the document of a match is: on a page that has it as long as it has this stamp. */
-typedef struct MatchPlace
+typedef struct MatchPosition
 {
 	uint64 match;
 	BlockNumber block;
 	uint32 stamp;
 	uint32 slot;
-} MatchPlace;
+} MatchPosition;
 
 /* Receives some of the matches of a search. */
 typedef void (*MatchReceiver)(void *state, const uint64 *match, Size count);
@@ -85,15 +85,15 @@ typedef struct MatchList
 	Size givens;
 	Size given_room;
 
-	/* The places of the first matches that the round has found. */
-	MatchPlace *place;
-	Size places;
-	Size place_room;
-	Size places_most; /* 0: they are not noted */
+	/* The positions of the first matches that the round has found. */
+	MatchPosition *position;
+	Size positions;
+	Size position_room;
+	Size positions_most; /* 0: they are not noted */
 } MatchList;
 
-/* The most places that a scan notes in a round. */
-#define PLACES_MOST 256
+/* The most positions that a scan notes in a round. */
+#define POSITIONS_MOST 256
 
 /* The number of matches that the first round that may end early looks for (`some`). */
 #define SOME_FIRST 32
@@ -107,7 +107,7 @@ extern int matches_nth_distance(MatchList *list, Size n);
 extern void matches_lower_ceiling(MatchList *list, uint64 ceiling);
 extern bool matches_end_round(MatchList *list, uint64 *after);
 
-extern void matches_note_place(MatchList *list, MatchPlace place);
+extern void matches_note_position(MatchList *list, MatchPosition position);
 extern void matches_kill(Relation index, MatchList *list, const uint8 *killed);
 
 /* ---- Keys (scan_keys.c) ------------------------------------------------- */
@@ -152,7 +152,7 @@ typedef struct ScanConditions
 {
 	bool nothing;  /* no row can satisfy them */
 	bool complete; /* there is nothing but the balls, so no row needs a recheck */
-	Ball *ball;    /* documents in one of these balls; NULL: in any place */
+	Ball *ball;    /* documents in one of these balls; NULL: in any position */
 	int balls;
 	KeyFilter *filter; /* the conditions on keys; NULL: none */
 } ScanConditions;
@@ -176,7 +176,7 @@ extern int distance_of_sets(double resemblance);
 /* A document that may match: its record, and the TID without flags. */
 typedef struct NotedSet
 {
-	MatchPlace place; /* the place without the match */
+	MatchPosition position; /* the position without the match */
 	ItemPointerData tid;
 	SetRecord record;
 } NotedSet;
@@ -298,8 +298,9 @@ extern void search_scan_page(Search *s, Buffer buffer, const char *ahead);
 extern void search_compares(Search *s, uint32 stamp, uint64 first, uint32 count);
 extern void search_scan_segment(Search *s, Segment *segment);
 extern void search_candidates(Search *s, Segment *segment, const uint32 *candidate, size_t count);
-extern MatchPlace search_place(const Search *s, Page page, uint32 slot);
-extern void search_add_match(Search *s, const ItemPointerData *tid, int distance, MatchPlace place);
+extern MatchPosition search_position(const Search *s, Page page, uint32 slot);
+extern void search_add_match(Search *s, const ItemPointerData *tid, int distance,
+							 MatchPosition position);
 extern void search_scan_pages(Search *s, Segment *segment, uint32 first, uint32 end);
 extern bool search_probe(Search *s, Segment *segment, const QueryBucket *bucket,
 						 double postings_max);

@@ -13,23 +13,23 @@
 #define PREFETCH_AHEAD_LEAST 4
 #define PREFETCH_BYTES 4096
 
-/* Adds a match, and notes its place.  The executor must not get a TID that no row can have. */
+/* Adds a match, and notes its position.  The executor must not get a TID that no row can have. */
 void
-search_add_match(Search *s, const ItemPointerData *tid, int distance, MatchPlace place)
+search_add_match(Search *s, const ItemPointerData *tid, int distance, MatchPosition position)
 {
 	if (!ItemPointerIsValid(tid) || ItemPointerGetBlockNumberNoCheck(tid) == InvalidBlockNumber)
 		page_corrupt(s->index, s->block, "document with an invalid TID");
 	s->report->matches++;
-	place.match = match_of(s->query->by_distance ? distance : 0, tid);
-	matches_add(s->found, place.match);
-	matches_note_place(s->found, place);
+	position.match = match_of(s->query->by_distance ? distance : 0, tid);
+	matches_add(s->found, position.match);
+	matches_note_position(s->found, position);
 }
 
-/* Returns the place of a document of a locked page. */
-MatchPlace
-search_place(const Search *s, Page page, uint32 slot)
+/* Returns the position of a document of a locked page. */
+MatchPosition
+search_position(const Search *s, Page page, uint32 slot)
 {
-	return (MatchPlace){.block = s->block, .stamp = page_info(page)->stamp, .slot = slot};
+	return (MatchPosition){.block = s->block, .stamp = page_info(page)->stamp, .slot = slot};
 }
 
 /* A document: a tail's by its block and slot, a segment's by its number. */
@@ -93,7 +93,7 @@ match_document(Search *s, Page page, uint32 slot, int distance)
 		distance = signature_is_empty(origin) ?
 			s->k :
 			symbol_distance(origin->symbols, symbols, s->k, s->b);
-	search_add_match(s, &tid, distance, search_place(s, page, slot));
+	search_add_match(s, &tid, distance, search_position(s, page, slot));
 }
 
 /*
@@ -120,7 +120,7 @@ match_flags(Search *s, Page page, int i)
 	if ((tid_flags(page_tid(page, i)) & s->query->flag_mask) == s->query->flags &&
 		(page_tid(page, i)->ip_posid & TID_KILLED & search_hidden(s)) == 0 &&
 		filter_passes(s->query->filter, page_symbols(page, s->stride, i), s->stride))
-		search_add_match(s, &tid, s->query->radius, search_place(s, page, i));
+		search_add_match(s, &tid, s->query->radius, search_position(s, page, i));
 }
 
 /*

@@ -12,19 +12,20 @@
 
 /* Notes where a match is, unless there are many. */
 void
-matches_note_place(MatchList *list, MatchPlace place)
+matches_note_position(MatchList *list, MatchPosition position)
 {
-	if (list->places >= list->places_most)
+	if (list->positions >= list->positions_most)
 		return;
-	list->place = host_grow(list->place, &list->place_room, list->places + 1, sizeof(MatchPlace));
-	list->place[list->places++] = place;
+	list->position =
+		host_grow(list->position, &list->position_room, list->positions + 1, sizeof(MatchPosition));
+	list->position[list->positions++] = position;
 }
 
 /* Marks documents of a page that are there still.  A page that another process has locked is left. */
 static void
-kill_on_page(Relation index, const MatchPlace *place, Size count)
+kill_on_page(Relation index, const MatchPosition *position, Size count)
 {
-	Buffer buffer = ReadBuffer(index, place->block);
+	Buffer buffer = ReadBuffer(index, position->block);
 	const PageInfo *info = page_info(BufferGetPage(buffer));
 
 	if (!ConditionalLockBuffer(buffer))
@@ -34,14 +35,14 @@ kill_on_page(Relation index, const MatchPlace *place, Size count)
 	}
 	/* A page keeps its documents as long as it has its stamp. */
 	if (page_is_ours(BufferGetPage(buffer)) && info->kind == PAGE_DOCUMENTS &&
-		info->stamp == place->stamp)
+		info->stamp == position->stamp)
 	{
 		GenericXLogState *state = GenericXLogStart(index);
 		Page page = GenericXLogRegisterBuffer(state, buffer, 0);
 
 		for (Size i = 0; i < count; i++)
-			if (place[i].slot < page_info(page)->count)
-				tid_add_flags(page_tid(page, place[i].slot), TID_KILLED);
+			if (position[i].slot < page_info(page)->count)
+				tid_add_flags(page_tid(page, position[i].slot), TID_KILLED);
 		GenericXLogFinish(state);
 	}
 	UnlockReleaseBuffer(buffer);
@@ -56,12 +57,12 @@ compare_matches(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* Orders places by their pages. */
+/* Orders positions by their pages. */
 static int
-kill_compare_places(const void *x, const void *y)
+kill_compare_positions(const void *x, const void *y)
 {
-	const MatchPlace *a = x;
-	const MatchPlace *b = y;
+	const MatchPosition *a = x;
+	const MatchPosition *b = y;
 
 	if (a->block != b->block)
 		return a->block < b->block ? -1 : 1;
@@ -80,7 +81,7 @@ is_killed(const MatchList *list, const uint8 *killed, uint64 match)
 }
 
 /*
- * Marks the documents of matches whose rows are dead to all transactions, if their places are known.
+ * Marks the documents of matches whose rows are dead to all transactions, if their positions are known.
  * The list is sorted, and has a bit of `killed` for each match.
  */
 void
@@ -89,16 +90,16 @@ matches_kill(Relation index, MatchList *list, const uint8 *killed)
 	Size kept = 0;
 	Size next;
 
-	for (Size i = 0; i < list->places; i++)
-		if (is_killed(list, killed, list->place[i].match))
-			list->place[kept++] = list->place[i];
-	qsort(list->place, kept, sizeof(MatchPlace), kill_compare_places);
+	for (Size i = 0; i < list->positions; i++)
+		if (is_killed(list, killed, list->position[i].match))
+			list->position[kept++] = list->position[i];
+	qsort(list->position, kept, sizeof(MatchPosition), kill_compare_positions);
 	for (Size i = 0; i < kept; i = next)
 	{
 		for (next = i + 1;
-			 next < kept && kill_compare_places(&list->place[i], &list->place[next]) == 0;)
+			 next < kept && kill_compare_positions(&list->position[i], &list->position[next]) == 0;)
 			next++;
-		kill_on_page(index, &list->place[i], next - i);
+		kill_on_page(index, &list->position[i], next - i);
 	}
-	list->places = 0;
+	list->positions = 0;
 }

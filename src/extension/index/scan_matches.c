@@ -48,7 +48,7 @@ matches_begin_round(MatchList *list, uint64 after, Size limit)
 	list->least = MATCH_LAST(match_distance(after + 1));
 	list->nearest = 0;
 	list->ended = false;
-	list->places = 0;
+	list->positions = 0;
 }
 
 /* ---- Sorting ------------------------------------------------------------ */

@@ -65,14 +65,14 @@ release_page(PostingReader *r)
 
 /* Locks a page of postings.  Returns false if it has another stamp. */
 static bool
-go_to_page(PostingReader *r, const PostingPlace *place)
+go_to_page(PostingReader *r, const PostingPosition *position)
 {
-	if (BufferIsValid(r->buffer) && r->block == place->page.block)
+	if (BufferIsValid(r->buffer) && r->block == position->page.block)
 		return true;
 	release_page(r);
 	CHECK_FOR_INTERRUPTS();
-	r->buffer = segment_postings(r->index, r->segment, place);
-	r->block = place->page.block;
+	r->buffer = segment_postings(r->index, r->segment, position);
+	r->block = position->page.block;
 	r->report->pages++;
 	return BufferIsValid(r->buffer);
 }
@@ -90,7 +90,7 @@ typedef struct Lookup
 {
 	uint32 number; /* the number of the bucket among all groups' */
 	uint32 map;    /* the map that has its page */
-	PostingPlace place;
+	PostingPosition position;
 } Lookup;
 
 /* Walks over the buckets to look up: in each group those within its radius of the query's. */
@@ -145,7 +145,7 @@ next_buckets(const Segment *segment, ProbeWalk *walk, Lookup *lookup)
 
 	while (count < LOOKUPS_AT_ONCE && next_bucket(segment, walk, &lookup[count]))
 	{
-		segment_prefetch_place(segment, lookup[count].map, lookup[count].number);
+		segment_prefetch_position(segment, lookup[count].map, lookup[count].number);
 		count++;
 	}
 	return count;
@@ -158,9 +158,9 @@ next_buckets(const Segment *segment, ProbeWalk *walk, Lookup *lookup)
 static bool
 find_page(PostingReader *r, Lookup *lookup)
 {
-	const MapSlot *slot = &lookup->place.page;
+	const MapSlot *slot = &lookup->position.page;
 
-	if (!segment_find(r->index, r->segment, lookup->map, lookup->number, &lookup->place))
+	if (!segment_find(r->index, r->segment, lookup->map, lookup->number, &lookup->position))
 		return false;
 	slot_prefetch(slot, postings_offset(slot->number, lookup->number), 1);
 	return true;
@@ -170,7 +170,7 @@ find_page(PostingReader *r, Lookup *lookup)
 static void
 prefetch_postings(const PostingReader *r, const Lookup *lookup)
 {
-	const MapSlot *slot = &lookup->place.page;
+	const MapSlot *slot = &lookup->position.page;
 	Page page = slot_page_unpinned(slot);
 	Size from;
 	Size to;
@@ -198,24 +198,24 @@ count_code(PostingReader *r, PostingCode code)
 static void
 read_bucket(PostingReader *r, const Lookup *lookup)
 {
-	PostingPlace place = lookup->place;
+	PostingPosition position = lookup->position;
 
 	do
 	{
 		PostingCode code;
 
-		if (!go_to_page(r, &place))
+		if (!go_to_page(r, &position))
 			return;
-		code = postings_on_page(r->index, r->buffer, place.page.number, lookup->number);
+		code = postings_on_page(r->index, r->buffer, position.page.number, lookup->number);
 		if (!count_code(r, code))
 			page_corrupt(r->index, BufferGetBlockNumber(r->buffer), "malformed postings");
 		note_limits(r);
 		if (has_ended(r))
 			return;
 		/* The next map may have to be read. */
-		if (segment_at_end_of_map(r->segment, place))
+		if (segment_at_end_of_map(r->segment, position))
 			release_page(r);
-	} while (segment_goes_on(r->index, r->segment, lookup->number, &place));
+	} while (segment_goes_on(r->index, r->segment, lookup->number, &position));
 }
 
 /* ---- Reading ahead ------------------------------------------------------ */
@@ -245,11 +245,11 @@ read_ahead(PostingReader *r, ReadAhead *ahead, uint32 at)
 		/* Those up to the one at hand are being read already. */
 		if (ahead->done || ahead->prefetched++ < at)
 			continue;
-		if (!segment_find(r->index, r->segment, lookup.map, lookup.number, &lookup.place))
+		if (!segment_find(r->index, r->segment, lookup.map, lookup.number, &lookup.position))
 			return;
-		if (lookup.place.page.block != ahead->last)
-			PrefetchBuffer(r->index, MAIN_FORKNUM, lookup.place.page.block);
-		ahead->last = lookup.place.page.block;
+		if (lookup.position.page.block != ahead->last)
+			PrefetchBuffer(r->index, MAIN_FORKNUM, lookup.position.page.block);
+		ahead->last = lookup.position.page.block;
 	}
 }
 
@@ -396,14 +396,14 @@ postings_end(PostingReader *r)
 
 /* Returns how many postings of a bucket are on a page. */
 static uint32
-read_part_length(PostingReader *r, const PostingPlace *place, uint32 number)
+read_part_length(PostingReader *r, const PostingPosition *position, uint32 number)
 {
 	PostingCode code;
 	uint32 length;
 
-	if (!go_to_page(r, place))
+	if (!go_to_page(r, position))
 		return 0;
-	code = postings_on_page(r->index, r->buffer, place->page.number, number);
+	code = postings_on_page(r->index, r->buffer, position->page.number, number);
 	length = (uint32) postings_count(code.code, code.bytes);
 	release_page(r);
 	return length;
@@ -419,7 +419,7 @@ read_part_length(PostingReader *r, const PostingPlace *place, uint32 number)
 static void
 read_length(PostingReader *r, const Lookup *lookup, QueryBucket *bucket)
 {
-	PostingPlace place = lookup->place;
+	PostingPosition position = lookup->position;
 	int pages = 0;
 	uint32 on_page = 0;
 
@@ -427,9 +427,9 @@ read_length(PostingReader *r, const Lookup *lookup, QueryBucket *bucket)
 	do
 	{
 		if (pages++ < PAGES_FOR_LENGTH)
-			on_page = read_part_length(r, &place, lookup->number);
+			on_page = read_part_length(r, &position, lookup->number);
 		bucket->length += on_page;
-	} while (!has_ended(r) && segment_goes_on(r->index, r->segment, lookup->number, &place));
+	} while (!has_ended(r) && segment_goes_on(r->index, r->segment, lookup->number, &position));
 }
 
 /* Sets the lengths of at most LOOKUPS_AT_ONCE buckets, in the stages of read_some(). */
@@ -442,7 +442,7 @@ read_lengths(PostingReader *r, QueryBucket *bucket, int count)
 	{
 		lookup[i].number = segment_bucket(r->segment, bucket[i].group, bucket[i].bucket);
 		lookup[i].map = segment_map_of(r->segment, bucket[i].group, lookup[i].number);
-		segment_prefetch_place(r->segment, lookup[i].map, lookup[i].number);
+		segment_prefetch_position(r->segment, lookup[i].map, lookup[i].number);
 	}
 	if (!find_some(r, lookup, count))
 		return;

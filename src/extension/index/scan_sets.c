@@ -71,7 +71,7 @@ sets_note(Search *s, Page page, uint32 i)
 		return;
 	sets->noted = host_grow(sets->noted, &sets->room, sets->count + 1, sizeof(NotedSet));
 	sets->noted[sets->count++] =
-		(NotedSet){.place = search_place(s, page, i), .tid = tid, .record = *record};
+		(NotedSet){.position = search_position(s, page, i), .tid = tid, .record = *record};
 }
 
 /* A set whose elements are compared with a query's, in parts. */
@@ -163,7 +163,7 @@ compare_noted(Search *s, const ElementSource *source, const NotedSet *noted)
 												origin != NULL ? origin->count : query->count,
 												size));
 	if (!s->replaced && (distance <= s->query->radius || !s->query->by_distance))
-		search_add_match(s, &noted->tid, distance, noted->place);
+		search_add_match(s, &noted->tid, distance, noted->position);
 }
 
 /*

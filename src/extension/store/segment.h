@@ -62,7 +62,7 @@ typedef struct SegmentRoot
 #define MAPS_PER_FIRST_ROOT ((PAGE_ROOM - ROOT_BYTES) / sizeof(MapEntry))
 
 /*
- * Documents are numbered by their place: page * documents_per_page + place on the page.
+ * Documents are numbered by their position: page * documents_per_page + position on the page.
  * Pages need not be full, so not all numbers are used.
  */
 #define SEGMENT_NUMBERS_MAX (UINT32_C(1) << 31)
@@ -162,7 +162,7 @@ typedef struct RootList
 {
 	uint32 first; /* the number of its first map */
 	uint32 count;
-	Size offset; /* the place in the contents */
+	Size offset; /* the position in the contents */
 } RootList;
 
 static inline RootList

@@ -492,7 +492,7 @@ segment_map_of(const Segment *s, int group, uint32 number)
 
 /* Prefetches where a cached map is likely to have a bucket. */
 void
-segment_prefetch_place(const Segment *segment, uint32 map, uint32 number)
+segment_prefetch_position(const Segment *segment, uint32 map, uint32 number)
 {
 	const CachedMap *cached = segment->map[segment->root.document_maps + map];
 
@@ -505,32 +505,32 @@ segment_prefetch_place(const Segment *segment, uint32 map, uint32 number)
  * Returns false if maintenance has replaced the segment.
  */
 bool
-segment_find(Relation index, Segment *segment, uint32 map, uint32 number, PostingPlace *place)
+segment_find(Relation index, Segment *segment, uint32 map, uint32 number, PostingPosition *position)
 {
 	CachedMap *cached;
 
-	place->map = map;
-	cached = segment_map(index, segment, segment->root.document_maps + place->map);
+	position->map = map;
+	cached = segment_map(index, segment, segment->root.document_maps + position->map);
 	if (cached == NULL)
 		return false;
-	place->slot = map_find(cached, number);
+	position->slot = map_find(cached, number);
 	/* A bucket of several pages begins on the first of them. */
-	while (map_number(cached, place->slot) == (number | BUCKET_CONTINUES))
+	while (map_number(cached, position->slot) == (number | BUCKET_CONTINUES))
 	{
-		if (place->slot > 0)
-			place->slot--;
-		else if (place->map == 0)
+		if (position->slot > 0)
+			position->slot--;
+		else if (position->map == 0)
 			break;
 		else
 		{
-			place->map--;
-			cached = segment_map(index, segment, segment->root.document_maps + place->map);
+			position->map--;
+			cached = segment_map(index, segment, segment->root.document_maps + position->map);
 			if (cached == NULL)
 				return false;
-			place->slot = cached->count - 1;
+			position->slot = cached->count - 1;
 		}
 	}
-	place->page = map_slot(cached, place->slot);
+	position->page = map_slot(cached, position->slot);
 	return true;
 }
 
@@ -539,20 +539,20 @@ segment_find(Relation index, Segment *segment, uint32 map, uint32 number, Postin
  * replaced the segment.
  */
 bool
-segment_next(Relation index, Segment *segment, PostingPlace *place)
+segment_next(Relation index, Segment *segment, PostingPosition *position)
 {
 	const CachedMap *map;
 
-	if (segment_at_end_of_map(segment, *place))
-		*place = (PostingPlace){.map = place->map + 1};
+	if (segment_at_end_of_map(segment, *position))
+		*position = (PostingPosition){.map = position->map + 1};
 	else
-		place->slot++;
-	if (place->map == segment->root.posting_maps)
+		position->slot++;
+	if (position->map == segment->root.posting_maps)
 		return false;
-	map = segment_map(index, segment, segment->root.document_maps + place->map);
+	map = segment_map(index, segment, segment->root.document_maps + position->map);
 	if (map == NULL)
 		return false;
-	place->page = map_slot(map, place->slot);
+	position->page = map_slot(map, position->slot);
 	return true;
 }
 
@@ -561,29 +561,29 @@ segment_next(Relation index, Segment *segment, PostingPlace *place)
  * false if it does not, or if maintenance has replaced the segment.
  */
 bool
-segment_goes_on(Relation index, Segment *segment, uint32 number, PostingPlace *place)
+segment_goes_on(Relation index, Segment *segment, uint32 number, PostingPosition *position)
 {
-	uint32 next_map = segment->root.document_maps + place->map + 1;
+	uint32 next_map = segment->root.document_maps + position->map + 1;
 
-	if (!segment_at_end_of_map(segment, *place))
+	if (!segment_at_end_of_map(segment, *position))
 	{
-		const CachedMap *cached = segment->map[segment->root.document_maps + place->map];
+		const CachedMap *cached = segment->map[segment->root.document_maps + position->map];
 
-		if (map_number(cached, place->slot + 1) != (number | BUCKET_CONTINUES))
+		if (map_number(cached, position->slot + 1) != (number | BUCKET_CONTINUES))
 			return false;
 	}
 	/* The list tells whether the next map is needed at all. */
 	else if (next_map == root_maps(&segment->root) ||
 			 segment->list[next_map].number != (number | BUCKET_CONTINUES))
 		return false;
-	return segment_next(index, segment, place);
+	return segment_next(index, segment, position);
 }
 
 /* Pins and share-locks a page of postings, as segment_documents() does. */
 Buffer
-segment_postings(Relation index, Segment *segment, const PostingPlace *place)
+segment_postings(Relation index, Segment *segment, const PostingPosition *position)
 {
 	return page_or_replaced(segment,
-							page_read_recent(index, place->page.block, PAGE_POSTINGS,
-											 segment->stamp, place->page.recent));
+							page_read_recent(index, position->page.block, PAGE_POSTINGS,
+											 segment->stamp, position->page.recent));
 }

@@ -11,7 +11,7 @@ typedef struct MapColumn
 {
 	uint32 first;
 	uint16 width;  /* bytes of a difference, which are modulo 2^32: 0, 2 or 4 */
-	uint16 offset; /* the place of the differences, from the beginning of the map */
+	uint16 offset; /* the position of the differences, from the beginning of the map */
 	int64 step;    /* the slope of the line, in units of 1 / 2^MAP_STEP_BITS */
 } MapColumn;
 
@@ -134,13 +134,13 @@ extern Buffer segment_documents(Relation index, Segment *segment, uint32 page);
 extern Buffer segment_elements(Relation index, Segment *segment, uint32 page);
 extern bool segment_size_of_page(Relation index, Segment *segment, uint32 page, uint32 *size);
 
-/* Where a bucket may be: a page of postings, as a place in a map. */
-typedef struct PostingPlace
+/* Where a bucket may be: a page of postings, as a position in a map. */
+typedef struct PostingPosition
 {
 	uint32 map; /* the number of the map among the maps of postings */
 	uint32 slot;
 	MapSlot page;
-} PostingPlace;
+} PostingPosition;
 
 /* Returns the number of a bucket among the buckets of all groups. */
 static inline uint32
@@ -150,20 +150,21 @@ segment_bucket(const Segment *segment, int group, uint32 bucket)
 }
 
 extern uint32 segment_map_of(const Segment *segment, int group, uint32 number);
-extern void segment_prefetch_place(const Segment *segment, uint32 map, uint32 number);
+extern void segment_prefetch_position(const Segment *segment, uint32 map, uint32 number);
 extern bool segment_find(Relation index, Segment *segment, uint32 map, uint32 number,
-						 PostingPlace *place);
+						 PostingPosition *position);
 
-/* Returns whether a place is the last in its map. */
+/* Returns whether a position is the last in its map. */
 static inline bool
-segment_at_end_of_map(const Segment *segment, PostingPlace place)
+segment_at_end_of_map(const Segment *segment, PostingPosition position)
 {
-	return place.slot + 1 == segment->map[segment->root.document_maps + place.map]->count;
+	return position.slot + 1 == segment->map[segment->root.document_maps + position.map]->count;
 }
 
-extern bool segment_goes_on(Relation index, Segment *segment, uint32 number, PostingPlace *place);
-extern bool segment_next(Relation index, Segment *segment, PostingPlace *place);
-extern Buffer segment_postings(Relation index, Segment *segment, const PostingPlace *place);
+extern bool segment_goes_on(Relation index, Segment *segment, uint32 number,
+							PostingPosition *position);
+extern bool segment_next(Relation index, Segment *segment, PostingPosition *position);
+extern Buffer segment_postings(Relation index, Segment *segment, const PostingPosition *position);
 extern MapSlot segment_documents_slot(const Segment *segment, uint32 page);
 
 

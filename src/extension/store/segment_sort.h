@@ -11,15 +11,15 @@ typedef struct GroupSort
 {
 	SegmentWriter *writer;
 	Grouping grouping;
-	uint32 numbers;           /* documents have numbers below this */
-	int at_once;              /* groups that memory suffices for, at least one */
-	int first;                /* the first of the groups whose buckets are read */
-	int count;                /* the number of these groups */
-	uint32 from;              /* the first bucket of the first group that is read */
-	uint32 end;               /* the bucket behind the first group's last; others are read whole */
-	uint32 *bucket;           /* the buckets of each document in these groups */
-	uint32 *offset;           /* the place of each bucket of the group sorted last, and the end */
-	uint32 *document;         /* the documents of the group sorted last, in the order of buckets */
+	uint32 numbers;   /* documents have numbers below this */
+	int at_once;      /* groups that memory suffices for, at least one */
+	int first;        /* the first of the groups whose buckets are read */
+	int count;        /* the number of these groups */
+	uint32 from;      /* the first bucket of the first group that is read */
+	uint32 end;       /* the bucket behind the first group's last; others are read whole */
+	uint32 *bucket;   /* the buckets of each document in these groups */
+	uint32 *offset;   /* the position of each bucket of the group sorted last, and the end */
+	uint32 *document; /* the documents of the group sorted last, in the order of buckets */
 	struct SetPostings *sets; /* the postings of each of these groups of sets; else NULL */
 	Size room; /* postings that memory suffices for; of sets, in each of these groups */
 } GroupSort;
@@ -46,7 +46,7 @@ group_sort_end_of(const GroupSort *sort, int group)
 #define SORT_AHEAD 16
 
 /*
- * Fetches the places where documents after the i-th of n will be put, in two steps: first where
+ * Fetches the positions where documents after the i-th of n will be put, in two steps: first where
  * the bucket's offset is, then where it points to.  Always inline: gcc 12 leaves out calls of
  * functions that only prefetch.
  */

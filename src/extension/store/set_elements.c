@@ -87,7 +87,7 @@ documents_entry(const SignatureHeader *shape, Page page, uint32 stride)
 
 /* Says in the record of a set that its elements come next in a segment that is written. */
 void
-elements_place(const SegmentRoot *root, Page page, SetRecord *record)
+elements_position(const SegmentRoot *root, Page page, SetRecord *record)
 {
 	record->page = root->element_pages;
 	record->offset = page_info(page)->count;

@@ -40,7 +40,7 @@ typedef struct ElementSource
 typedef bool (*ElementVisitor)(void *state, const uint64 *element, uint32 count);
 
 extern MapEntry documents_entry(const SignatureHeader *shape, Page page, uint32 stride);
-extern void elements_place(const SegmentRoot *root, Page page, SetRecord *record);
+extern void elements_position(const SegmentRoot *root, Page page, SetRecord *record);
 extern void elements_put(SegmentRoot *root, Page page, const uint64 *element, uint32 count,
 						 void (*full)(void *state), void *state);
 extern bool elements_read(const ElementSource *source, const SetRecord *record,

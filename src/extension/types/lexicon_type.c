@@ -135,29 +135,29 @@ make_ready(ReadyLexicon *ready, const LexiconValue *lexicon)
 
 /*
  * Notes where a lexicon is stored out of line, or whether it is.  Within a statement, what
- * is stored there does not change: its place is not used again before the counter of OIDs
+ * is stored there does not change: its position is not used again before the counter of OIDs
  * has gone round.
  */
 static void
-note_place(ReadyLexicon *ready, const struct varlena *stored)
+note_position(ReadyLexicon *ready, const struct varlena *stored)
 {
 	ready->stored = VARATT_IS_EXTERNAL_ONDISK(stored);
 	ready->statement = GetCurrentStatementStartTimestamp();
 	if (ready->stored)
-		VARATT_EXTERNAL_GET_POINTER(ready->place, stored);
+		VARATT_EXTERNAL_GET_POINTER(ready->position, stored);
 }
 
-/* Returns whether a value is the ready one, as its place shows. */
+/* Returns whether a value is the ready one, as its position shows. */
 static bool
 is_in_place(const ReadyLexicon *ready, const struct varlena *stored)
 {
-	struct varatt_external place;
+	struct varatt_external position;
 
 	if (!ready->stored || !VARATT_IS_EXTERNAL_ONDISK(stored) ||
 		ready->statement != GetCurrentStatementStartTimestamp())
 		return false;
-	VARATT_EXTERNAL_GET_POINTER(place, stored);
-	return memcmp(&place, &ready->place, sizeof(place)) == 0;
+	VARATT_EXTERNAL_GET_POINTER(position, stored);
+	return memcmp(&position, &ready->position, sizeof(position)) == 0;
 }
 
 /*
@@ -191,7 +191,7 @@ lexicon_of_argument(FunctionCallInfo fcinfo, int n)
 		check_lexicon(lexicon);
 		make_ready(ready, lexicon);
 	}
-	note_place(ready, (struct varlena *) DatumGetPointer(datum));
+	note_position(ready, (struct varlena *) DatumGetPointer(datum));
 	if ((Pointer) lexicon != DatumGetPointer(datum))
 		pfree(lexicon);
 	return ready;

@@ -36,7 +36,7 @@ typedef struct ReadyLexicon
 	LexiconValue *value;   /* the value; NULL if none is ready */
 	Weights weights;
 	bool stored; /* the value is stored out of line */
-	struct varatt_external place;
+	struct varatt_external position;
 	TimestampTz statement; /* the statement that found the value there */
 } ReadyLexicon;
 

@@ -175,7 +175,7 @@ extern Input *input_open(const char *name, int copy, struct stat *status, Buffer
 extern void input_close(Input *input);
 extern bool input_read(Input *input, Buffer *data);
 extern Packing input_packing(const Input *input);
-extern uint64_t input_place(const Input *input);
+extern uint64_t input_position(const Input *input);
 extern void pack(Packing packing, Buffer *bytes);
 
 /* ---- Records (file_records.c) ------------------------------------------------ */
@@ -184,7 +184,7 @@ typedef struct Files Files;
 
 typedef struct Record
 {
-	size_t start; /* the place in the data of its batch */
+	size_t start; /* the position in the data of its batch */
 	size_t length;
 } Record;
 
@@ -201,10 +201,10 @@ typedef struct RecordBatch
 	neardup_session *session;
 	const char *file;
 	int format;
-	int source;      /* the number of the file, or that of packed files */
-	uint64_t place;  /* the place where the data lie there */
-	uint64_t read;   /* bytes of the files that were read with these data, packed or not */
-	Packing packing; /* the packing of the file */
+	int source;        /* the number of the file, or that of packed files */
+	uint64_t position; /* the position where the data lie there */
+	uint64_t read;     /* bytes of the files that were read with these data, packed or not */
+	Packing packing;   /* the packing of the file */
 	Buffer data;
 	Record head; /* the names of columns, in the first batch that has them; else of length 0 */
 	bool marked; /* a byte order mark is before the data, which goes out */
@@ -246,12 +246,12 @@ typedef struct RecordText
 } RecordText;
 
 /* Where a record lies: in a file, or in a copy of what packed files hold. */
-typedef struct RecordPlace
+typedef struct RecordPosition
 {
 	uint64_t at;
 	uint32_t length;
 	int32_t source; /* PACKED_FILES, or the number of a file */
-} RecordPlace;
+} RecordPosition;
 
 #define PACKED_FILES (-1)
 
@@ -347,7 +347,7 @@ extern void pipeline(Files *files, Step work, Step take, void *state);
 typedef struct Texts
 {
 	const Files *files;
-	Buffer place;              /* RecordPlace: the place of each text */
+	Buffer position;           /* RecordPosition: the position of each text */
 	Buffer digest;             /* uint64_t: the digest of each text */
 	struct TextReader *reader; /* the readers of texts, one for each thread */
 	neardup_evidence evidence;
@@ -405,7 +405,7 @@ extern void output_abandon(void);
 typedef struct Spool
 {
 	Buffer buffer;  /* the last bytes, or those that were read last */
-	uint64_t start; /* the place where they begin */
+	uint64_t start; /* the position where they begin */
 	int file;       /* the file's descriptor + 1; 0: there is none */
 	bool reads;     /* it has been read */
 } Spool;
@@ -421,7 +421,7 @@ typedef struct Ends
 extern void ends_add(Ends *ends, uint64_t length);
 extern uint64_t ends_start(const Ends *ends, size_t item);
 
-extern void write_at(int file, const void *bytes, size_t length, uint64_t place);
+extern void write_at(int file, const void *bytes, size_t length, uint64_t position);
 extern void spool_put(Spool *spool, const void *bytes, size_t length);
 extern const uint8_t *spool_get(Spool *spool, uint64_t start, size_t length);
 extern void spool_free(Spool *spool);

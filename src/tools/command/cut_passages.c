@@ -2,7 +2,7 @@
  * cut_passages.c: neardup dedupe --unit passage: words go that stood before, in runs of a least length.
  *
  * Records are read twice.  First their words go to the library, in order, then it says which of them go
- * from each record.  Places are counted in characters, which records have in any way to write them.
+ * from each record.  Positions are counted in characters, which records have in any way to write them.
  */
 #include "command/command.h"
 

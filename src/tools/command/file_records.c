@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The records, and the files, that cannot be read of which --skip-errors tells the place. */
-#define PLACES 3
+/* The records, and the files, that cannot be read of which --skip-errors tells the position. */
+#define POSITIONS 3
 
 /* ---- Files -------------------------------------------------------------- */
 
@@ -26,7 +26,7 @@ struct Files
 	bool again;          /* the files have been read before */
 	bool keeps;          /* what packed files hold is copied in this reading, to be read again */
 	bool plain;          /* the open file is not packed */
-	uint64_t place;      /* the place of the next batch in the file */
+	uint64_t position;   /* the position of the next batch in the file */
 	int packed;          /* a temporary file with what packed files hold, or -1 */
 	uint64_t packed_end;
 	Input *input; /* the open file, or NULL */
@@ -46,11 +46,11 @@ struct Files
 	uint64_t before; /* bytes of the files before the open one */
 	uint64_t read;   /* bytes that were read of the files that are done, as in RecordBatch */
 	time_t begun;
-	unsigned seen;     /* what was seen in the files that are done, as in RecordBatch */
-	Buffer left_out;   /* uint64_t: numbers of records, from 0, that --skip-errors leaves out */
-	Buffer places;     /* the places of the first such records, and what is wrong there */
-	size_t ends;       /* files of which the end, or all, is left out */
-	Buffer end_places; /* the places where the first of these begin */
+	unsigned seen;        /* what was seen in the files that are done, as in RecordBatch */
+	Buffer left_out;      /* uint64_t: numbers of records, from 0, that --skip-errors leaves out */
+	Buffer positions;     /* the positions of the first such records, and what is wrong there */
+	size_t ends;          /* files of which the end, or all, is left out */
+	Buffer end_positions; /* the positions where the first of these begin */
 };
 
 /* Returns the format that a file's name tells, .gz or .zst left aside, or FORMAT_AUTO. */
@@ -88,7 +88,7 @@ format_of(const char *name)
 
 /* Returns where to write why a file cannot be read, or NULL if that ends the program. */
 static Buffer *
-place_of_defect(Files *files)
+position_of_defect(Files *files)
 {
 	return files->texts && options.skip_errors ? &files->defect : NULL;
 }
@@ -129,7 +129,7 @@ files_open(char **names, int format, bool twice)
 	for (char **name = files->names; *name != NULL; name++)
 	{
 		files->copy = resize(NULL, files->copy, ++count * sizeof(int));
-		files->copy[count - 1] = twice ? copy_input(*name, place_of_defect(files)) : -1;
+		files->copy[count - 1] = twice ? copy_input(*name, position_of_defect(files)) : -1;
 	}
 	files->status = resize(NULL, NULL, count * sizeof(struct stat));
 	files_rewind(files);
@@ -242,9 +242,9 @@ open_next(Files *files)
 	if (name == NULL)
 		return false;
 	files->defect.length = 0;
-	files->input = input_open(name, files->copy[files->next++], &status, place_of_defect(files));
+	files->input = input_open(name, files->copy[files->next++], &status, position_of_defect(files));
 	files->plain = files->input == NULL || input_packing(files->input) == PLAIN;
-	files->place = 0;
+	files->position = 0;
 	files->before_records = files->records;
 	if (files->again)
 		check_unchanged(name, &status, first);
@@ -377,7 +377,7 @@ find_columns(Files *files, RecordBatch *batch, size_t start, size_t end)
 		 memcmp(columns.bytes, files->columns.bytes, columns.length) != 0))
 		put_text(&why, "it has other columns than the files before it");
 	if (why.length > 0)
-		refuse_file(batch->file, place_of_defect(files), why.bytes);
+		refuse_file(batch->file, position_of_defect(files), why.bytes);
 	else if (first || options.folder != NULL)
 		batch->head = (Record){start, end - start};
 	if (why.length == 0 && first)
@@ -424,16 +424,16 @@ files_begin_batch(const Files *files, RecordBatch *batch)
 
 /* Notes where the data of a batch lie; copies them if they are packed, and will be read again. */
 static void
-place_batch(Files *files, RecordBatch *batch)
+position_batch(Files *files, RecordBatch *batch)
 {
 	batch->source = files->plain ? files->next - 1 : PACKED_FILES;
-	batch->place = files->plain ? files->place : files->packed_end;
-	files->place += batch->data.length;
+	batch->position = files->plain ? files->position : files->packed_end;
+	files->position += batch->data.length;
 	if (files->plain || !files->keeps)
 		return;
 	if (files->packed < 0)
 		files->packed = temporary_file();
-	write_at(files->packed, batch->data.bytes, batch->data.length, batch->place);
+	write_at(files->packed, batch->data.bytes, batch->data.length, batch->position);
 	files->packed_end += batch->data.length;
 }
 
@@ -443,8 +443,8 @@ begin_text(Files *files, RecordBatch *batch, bool *refused)
 {
 	const Buffer *data = &batch->data;
 
-	*refused =
-		files->texts && refuse_encoding(batch->file, batch->packing, data, place_of_defect(files));
+	*refused = files->texts &&
+		refuse_encoding(batch->file, batch->packing, data, position_of_defect(files));
 	if (*refused || data->length < 3 || memcmp(data->bytes, "\xef\xbb\xbf", 3) != 0)
 		return 0;
 	batch->marked = options.folder != NULL ||
@@ -464,7 +464,7 @@ end_file(Files *files, RecordBatch *batch, size_t at, bool quoted, bool refused)
 	Buffer *defect = &files->defect;
 	uint64_t records;
 
-	if (quoted && at < data->length && place_of_defect(files) != NULL)
+	if (quoted && at < data->length && position_of_defect(files) != NULL)
 		refuse_file(batch->file, defect, open_quote);
 	if (defect->length == 0 && (at < data->length || files->format == FORMAT_FILES))
 		refused = !add_record(files, batch, at, data->length);
@@ -478,12 +478,12 @@ end_file(Files *files, RecordBatch *batch, size_t at, bool quoted, bool refused)
 		data->length = 0;
 		(void) add_record(files, batch, 0, 0);
 	}
-	else if (files->place + at == 0)
+	else if (files->position + at == 0)
 		put_text(&batch->broken, "could not read \"%s\": %s", batch->file, defect->bytes);
 	else
 		put_text(&batch->broken,
 				 "could not read \"%s\" from byte %llu on, behind its record %llu: %s", batch->file,
-				 (unsigned long long) (files->place + at), (unsigned long long) records,
+				 (unsigned long long) (files->position + at), (unsigned long long) records,
 				 defect->bytes);
 }
 
@@ -539,8 +539,8 @@ files_next(Files *files, RecordBatch *batch)
 	batch->skipped.length = batch->broken.length = 0;
 	put(data, files->rest.bytes, files->rest.length);
 	at = read_records(files, batch, opened, &more);
-	batch->read =
-		files->before + (more ? input_place(files->input) : files->status[files->next - 1].st_size);
+	batch->read = files->before +
+		(more ? input_position(files->input) : files->status[files->next - 1].st_size);
 	if (!more)
 	{
 		files->input = NULL;
@@ -550,7 +550,7 @@ files_next(Files *files, RecordBatch *batch)
 	put(&files->rest, data->bytes + at, data->length - at);
 	memset(extend(data, JSON_PADDING), 0, JSON_PADDING);
 	data->length = at;
-	place_batch(files, batch);
+	position_batch(files, batch);
 	files_begin_batch(files, batch);
 	batch->first = files->records;
 	files->records += records_of(batch);
@@ -579,7 +579,7 @@ record_report_progress(const Files *files, bool last)
 
 /* Writes why a record of a batch, the number of which counts from 0, cannot be read. */
 static void
-put_place(Buffer *buffer, const RecordBatch *batch, uint64_t number, const char *defect)
+put_position(Buffer *buffer, const RecordBatch *batch, uint64_t number, const char *defect)
 {
 	if (batch->format == FORMAT_FILES)
 		put_text(buffer, "could not read \"%s\": %s", batch->file, defect);
@@ -599,15 +599,15 @@ leave_out(Files *files, const RecordBatch *batch)
 
 	for (const Skipped *skipped = (const Skipped *) batch->skipped.bytes; skipped < end; skipped++)
 	{
-		if (files->left_out.length < PLACES * sizeof(uint64_t))
+		if (files->left_out.length < POSITIONS * sizeof(uint64_t))
 		{
-			put(&files->places, "\n  ", 3);
-			put_place(&files->places, batch, skipped->number, skipped->defect);
+			put(&files->positions, "\n  ", 3);
+			put_position(&files->positions, batch, skipped->number, skipped->defect);
 		}
 		put(&files->left_out, &skipped->number, sizeof(uint64_t));
 	}
-	if (batch->broken.length > 0 && batch->format != FORMAT_FILES && files->ends++ < PLACES)
-		put_text(&files->end_places, "\n  %s", batch->broken.bytes);
+	if (batch->broken.length > 0 && batch->format != FORMAT_FILES && files->ends++ < POSITIONS)
+		put_text(&files->end_positions, "\n  %s", batch->broken.bytes);
 }
 
 /* Marks the records that --skip-errors leaves out. */
@@ -624,12 +624,12 @@ files_mark(const Files *files, bool *mark)
 void
 files_done(Files *files, const RecordBatch *batch)
 {
-	Buffer place = {0};
+	Buffer position = {0};
 
 	if (batch->defect != NULL)
 	{
-		put_place(&place, batch, batch->first + batch->next - 1, batch->defect);
-		fail(EXIT_INPUT, "%s", place.bytes);
+		put_position(&position, batch, batch->first + batch->next - 1, batch->defect);
+		fail(EXIT_INPUT, "%s", position.bytes);
 	}
 	leave_out(files, batch);
 	files->done += records_of(batch);
@@ -641,11 +641,11 @@ files_done(Files *files, const RecordBatch *batch)
 
 /* Says how much is left out, and which comes first. */
 static void
-tell_left_out(const char *what, size_t count, const Buffer *places)
+tell_left_out(const char *what, size_t count, const Buffer *positions)
 {
 	if (count > 0)
-		fprintf(stderr, "neardup: %s they cannot be read: %zu%s%s\n", what, count, places->bytes,
-				count > PLACES ? "\n  …" : "");
+		fprintf(stderr, "neardup: %s they cannot be read: %zu%s%s\n", what, count, positions->bytes,
+				count > POSITIONS ? "\n  …" : "");
 }
 
 /* Fails if nothing can be read, or no record that was parsed has a field that is wanted: its name is wrong. */
@@ -658,8 +658,8 @@ check_fields(const Files *files)
 	check_records(files, false);
 	if (!files->again)
 	{
-		tell_left_out("records that are left out, since", left_out, &files->places);
-		tell_left_out("files that are left out from where", files->ends, &files->end_places);
+		tell_left_out("records that are left out, since", left_out, &files->positions);
+		tell_left_out("files that are left out from where", files->ends, &files->end_positions);
 	}
 	for (int i = 0; i < FIELDS && files->format != FORMAT_FILES && files->done > 0; i++)
 		if (options.field[i] != NULL && (files->seen & 1u << i) == 0)

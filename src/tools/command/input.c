@@ -25,7 +25,7 @@ struct Input
 	size_t zstd_bytes; /* bytes of memory */
 	bool inside;       /* a compressed part has not come to its end */
 	unsigned char block[1 << 17];
-	size_t at; /* the place of what is left of the block */
+	size_t at; /* the position of what is left of the block */
 	size_t end;
 };
 
@@ -38,7 +38,7 @@ static const struct
 {
 	const char *name;
 	const char *converter; /* a command that writes what can be read, without the file */
-	size_t at;             /* the place of these bytes in each of its files */
+	size_t at;             /* the position of these bytes in each of its files */
 	size_t length;
 	const char *bytes;
 } foreign[] = {{"Parquet, which 'python3 -m neardup dedupe' takes",
@@ -92,7 +92,7 @@ refuse_foreign(const char *name, Buffer *defect, const unsigned char *bytes, ssi
 
 /*
  * Returns the encoding of two or four bytes a character that a text has, or NULL.  More than half of its
- * bytes at every second place, or at two of four, are below 0x20, and one of them is zero, as the first
+ * bytes at every second position, or at two of four, are below 0x20, and one of them is zero, as the first
  * bytes of the characters of alphabets are.  In a text of UTF-8 they would be control characters.
  */
 static const char *
@@ -102,14 +102,14 @@ wide_encoding(const unsigned char *bytes, size_t length)
 		{[5] = "UTF-16BE", [10] = "UTF-16LE", [3] = "UTF-32BE",
 		 [7] = "UTF-32BE", [12] = "UTF-32LE", [14] = "UTF-32LE"};
 	size_t low[4] = {0};
-	unsigned places = 0;
+	unsigned positions = 0;
 
 	length = length < RECOGNISED ? length : RECOGNISED;
 	for (size_t i = 0; i < length; i++)
 		low[i % 4] += bytes[i] < 0x20;
-	for (size_t place = 0; place < 4; place++)
-		places |= (unsigned) (low[place] * 2 > (length + 3 - place) / 4) << place;
-	return memchr(bytes, 0, length) != NULL ? encodings[places] : NULL;
+	for (size_t position = 0; position < 4; position++)
+		positions |= (unsigned) (low[position] * 2 > (length + 3 - position) / 4) << position;
+	return memchr(bytes, 0, length) != NULL ? encodings[positions] : NULL;
 }
 
 /* Refuses a file, packed or not, whose text is in UTF-16 or UTF-32; returns whether it is. */
@@ -316,7 +316,7 @@ find_packing(Input *input)
 		fail(EXIT_RESOURCES, "out of memory");
 }
 
-/* Opens a file, or its copy, for reading at any place. */
+/* Opens a file, or its copy, for reading at any position. */
 int
 open_input(const char *name, int copy, Buffer *defect)
 {
@@ -383,7 +383,7 @@ refuse_damaged(const char *name, int copy, Buffer *defect)
 
 /*
  * Opens a file, or its copy, whose status it sets.  What cannot be read ends the program, unless there is
- * a place for why it cannot: then NULL is returned, or input_read() says that the file ends.  Of what is
+ * a position for why it cannot: then NULL is returned, or input_read() says that the file ends.  Of what is
  * compressed, damage may be noticed behind what it has changed; so all of it is read before.
  */
 Input *
@@ -408,11 +408,11 @@ input_packing(const Input *input)
 
 /* Returns how many bytes of a file were read. */
 uint64_t
-input_place(const Input *input)
+input_position(const Input *input)
 {
-	off_t place = lseek(input->fd, 0, SEEK_CUR);
+	off_t position = lseek(input->fd, 0, SEEK_CUR);
 
-	return place > 0 ? place : 0;
+	return position > 0 ? position : 0;
 }
 
 /* ---- Reading ------------------------------------------------------------ */

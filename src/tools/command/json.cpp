@@ -233,9 +233,9 @@ json_read_value(Json *json, ondemand::value value, int depth, std::string_view *
 
 /* Reads an object, behind which JSON_PADDING bytes can be read.  Returns why it cannot be, or NULL. */
 const char *
-json_read(Json **place, const char *at, size_t length, bool nested, JsonTake take, void *state)
+json_read(Json **position, const char *at, size_t length, bool nested, JsonTake take, void *state)
 {
-	Json *json = *place = *place != nullptr ? *place : new Json;
+	Json *json = *position = *position != nullptr ? *position : new Json;
 	const char *first = at + strspn(at, " \t\r");
 	ondemand::document document;
 	error_code error;

@@ -31,7 +31,7 @@ typedef struct PairFiles
 	Buffer gone;     /* the ids of --without, with a zero behind each, whose records come last */
 	uint64_t kept;   /* the number of the others */
 	uint64_t *table; /* numbers of records, from 1, by the hashes of their ids; 0: empty */
-	uint64_t mask;   /* places of the table - 1 */
+	uint64_t mask;   /* positions of the table - 1 */
 	XXH64_hash_t seed;
 	Spool members;  /* neardup_edge: of each that is no keeper, with its keeper */
 	uint64_t count; /* the number of members */
@@ -66,15 +66,15 @@ keep_id(void *state, const SignatureRecord *signature)
 		keepers_add_id(pairs, signature->id);
 }
 
-/* Returns the place of an id in the table: of its record, or an empty one. */
+/* Returns the position of an id in the table: of its record, or an empty one. */
 static uint64_t *
 find_id(const PairFiles *pairs, const char *id)
 {
-	uint64_t place = XXH3_64bits_withSeed(id, strlen(id), pairs->seed) & pairs->mask;
+	uint64_t position = XXH3_64bits_withSeed(id, strlen(id), pairs->seed) & pairs->mask;
 
-	while (pairs->table[place] != 0 && strcmp(id_of(pairs, pairs->table[place] - 1), id) != 0)
-		place = (place + 1) & pairs->mask;
-	return pairs->table + place;
+	while (pairs->table[position] != 0 && strcmp(id_of(pairs, pairs->table[position] - 1), id) != 0)
+		position = (position + 1) & pairs->mask;
+	return pairs->table + position;
 }
 
 /* Reads the ids of the records. */
@@ -98,12 +98,12 @@ read_ids(PairFiles *pairs)
 	memset(pairs->table, 0, (pairs->mask + 1) * sizeof(uint64_t));
 	for (size_t i = 0; i < count; i++)
 	{
-		uint64_t *place = find_id(pairs, id_of(pairs, i));
+		uint64_t *position = find_id(pairs, id_of(pairs, i));
 
-		if (*place != 0)
-			fail(EXIT_INPUT, "records %" PRIu64 " and %zu have the same id, \"%.60s\"", *place,
+		if (*position != 0)
+			fail(EXIT_INPUT, "records %" PRIu64 " and %zu have the same id, \"%.60s\"", *position,
 				 i + 1, id_of(pairs, i));
-		*place = i + 1;
+		*position = i + 1;
 	}
 }
 

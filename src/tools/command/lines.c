@@ -95,8 +95,8 @@ typedef struct Line
 	uint64_t record; /* the record's number in the batch */
 	uint64_t hash;
 	uint64_t words;
-	size_t start; /* the place in the data of the batch */
-	size_t end;   /* the place behind it, without its line end */
+	size_t start; /* the position in the data of the batch */
+	size_t end;   /* the position behind it, without its line end */
 	bool first;   /* it is the first of its text */
 	Reason reason;
 } Line;

@@ -180,7 +180,7 @@ typedef struct Option
 	const char *name;
 	const char *value;
 	const char *help; /* the help; for a number, it says which are allowed */
-	void *place;
+	void *position;
 	const char *only; /* the commands that have it; NULL: all */
 	char letter;      /* its short name, or 0 */
 	unsigned of;      /* bits that say what it is for */
@@ -361,27 +361,27 @@ set_option(const Option *option, const char *value)
 	int number = 0;
 
 	if (option->value == NULL)
-		return *(bool *) option->place = true;
+		return *(bool *) option->position = true;
 	if (option->most > 0)
 	{
 		char *end;
-		double *place = option->place;
+		double *position = option->position;
 		const char *unit;
 
-		*place = strtod(value, &end);
+		*position = strtod(value, &end);
 		unit = strcmp(option->value, "SIZE") == 0 && *end != '\0' ? strchr(units, *end) : NULL;
 		if (unit != NULL)
-			*place *= pow(1000, unit - units + 1);
+			*position *= pow(1000, unit - units + 1);
 		return value[strspn(value, "0123456789.eE+-kMGT")] == '\0' && end[unit != NULL] == '\0' &&
-			*place >= option->least && *place <= option->most &&
-			(option->least != 1 || *place == floor(*place));
+			*position >= option->least && *position <= option->most &&
+			(option->least != 1 || *position == floor(*position));
 	}
 	if (strchr(option->value, '|') == NULL)
-		return (*(const char **) option->place = value) != NULL;
+		return (*(const char **) option->position = value) != NULL;
 	for (const char *at = option->value; at != NULL; at = strchr(at, '|'), number++)
 	{
 		at += *at == '|';
-		*(int *) option->place = number;
+		*(int *) option->position = number;
 		if (strcspn(at, "|") == length && strncmp(at, value, length) == 0)
 			return true;
 	}

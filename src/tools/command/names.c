@@ -121,7 +121,7 @@ add_files(Buffer *files, char **names, size_t first)
 
 /* Removes names of which `first` has another name of the file; writes the first of them. */
 static void
-remove_names(char **names, const char **first, Buffer *places, size_t *removed)
+remove_names(char **names, const char **first, Buffer *positions, size_t *removed)
 {
 	char **to = names;
 
@@ -129,7 +129,7 @@ remove_names(char **names, const char **first, Buffer *places, size_t *removed)
 		if (first[i] == NULL)
 			*to++ = names[i];
 		else if ((*removed)++ < NAMES_SHOWN)
-			put_text(places, "\n  \"%s\" is \"%s\"", names[i], first[i]);
+			put_text(positions, "\n  \"%s\" is \"%s\"", names[i], first[i]);
 	if (names != NULL)
 		*to = NULL;
 }
@@ -142,7 +142,7 @@ void
 leave_out_names(char **others, char **names)
 {
 	Buffer files = {0};
-	Buffer places = {0};
+	Buffer positions = {0};
 	size_t before = add_files(&files, others, 0);
 	size_t count = before + add_files(&files, names, before);
 	const char **first = resize(NULL, NULL, count * sizeof(char *) + 1);
@@ -160,17 +160,17 @@ leave_out_names(char **others, char **names)
 		else
 			first[file[i].number] = file[start].name;
 	}
-	remove_names(others, first, &places, &removed);
-	remove_names(names, first + before, &places, &removed);
+	remove_names(others, first, &positions, &removed);
+	remove_names(names, first + before, &positions, &removed);
 	if (removed > 0)
 		fprintf(stderr,
 				"neardup: names that are left out, since another is of the same file: %zu%s%s\n",
-				removed, places.bytes, removed > NAMES_SHOWN ? "\n  …" : "");
+				removed, positions.bytes, removed > NAMES_SHOWN ? "\n  …" : "");
 	if (*names == NULL)
 		fail(EXIT_USAGE, "all files are those of --against: nothing would stay");
 	resize(NULL, first, 0);
 	resize(NULL, files.bytes, 0);
-	resize(NULL, places.bytes, 0);
+	resize(NULL, positions.bytes, 0);
 }
 
 /* ---- What is read and written --------------------------------------------- */

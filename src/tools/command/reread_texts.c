@@ -26,35 +26,36 @@ texts_add(Texts *texts, const RecordBatch *batch)
 
 	for (size_t i = 0; i < records_of(batch); i++)
 	{
-		RecordPlace place = {batch->place + record[i].start, record[i].length, batch->source};
+		RecordPosition position = {batch->position + record[i].start, record[i].length,
+								   batch->source};
 
-		if (place.length != record[i].length)
+		if (position.length != record[i].length)
 			fail(EXIT_RESOURCES, "record %llu of \"%s\" has more than 4 GB",
 				 (unsigned long long) (batch->first + i + 1), batch->file);
-		put(&texts->place, &place, sizeof(place));
+		put(&texts->position, &position, sizeof(position));
 	}
 	put(&texts->digest, batch->digest.bytes, batch->digest.length);
 }
 
 /* Reads the bytes of a record. */
 static void
-read_bytes(TextReader *reader, const Texts *texts, const RecordPlace *place)
+read_bytes(TextReader *reader, const Texts *texts, const RecordPosition *position)
 {
 	Buffer *data = &reader->batch.data;
 
-	if (reader->file == 0 || reader->source != place->source)
+	if (reader->file == 0 || reader->source != position->source)
 	{
 		if (reader->file != 0)
 			close(reader->file - 1);
-		reader->file = files_reopen(texts->files, place->source) + 1;
-		reader->source = place->source;
+		reader->file = files_reopen(texts->files, position->source) + 1;
+		reader->source = position->source;
 	}
 	data->length = 0;
-	memset(extend(data, place->length + JSON_PADDING) + place->length, 0, JSON_PADDING);
-	for (data->length = 0; data->length < place->length;)
+	memset(extend(data, position->length + JSON_PADDING) + position->length, 0, JSON_PADDING);
+	for (data->length = 0; data->length < position->length;)
 	{
 		ssize_t some = pread(reader->file - 1, data->bytes + data->length,
-							 place->length - data->length, place->at + data->length);
+							 position->length - data->length, position->at + data->length);
 
 		if (some == 0 || (some < 0 && errno != EINTR))
 			fail(EXIT_INPUT, "could not read a record again: %s",
@@ -65,14 +66,14 @@ read_bytes(TextReader *reader, const Texts *texts, const RecordPlace *place)
 
 /* A function of neardup_evidence.  What could be read once is parsed alike again. */
 static bool
-read_text(void *state, int thread, size_t place, const char **utf8, size_t *length)
+read_text(void *state, int thread, size_t position, const char **utf8, size_t *length)
 {
 	const Texts *texts = state;
 	TextReader *reader = texts->reader + thread;
 	RecordBatch *batch = &reader->batch;
 	RecordText document = {0};
 
-	read_bytes(reader, texts, (const RecordPlace *) texts->place.bytes + place);
+	read_bytes(reader, texts, (const RecordPosition *) texts->position.bytes + position);
 	batch->record.length = batch->next = 0;
 	put(&batch->record, &(Record){0, batch->data.length}, sizeof(Record));
 	(void) next_document(batch, &document);

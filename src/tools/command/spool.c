@@ -1,5 +1,5 @@
 /*
- * spool.c: bytes beyond memory, written once and then read at any place.
+ * spool.c: bytes beyond memory, written once and then read at any position.
  */
 #include "command/command.h"
 
@@ -44,13 +44,13 @@ ends_start(const Ends *ends, size_t item)
 	return ((const uint64_t *) ends->end.bytes)[item - 1];
 }
 
-/* Writes bytes to a place of a temporary file. */
+/* Writes bytes to a position of a temporary file. */
 void
-write_at(int file, const void *bytes, size_t length, uint64_t place)
+write_at(int file, const void *bytes, size_t length, uint64_t position)
 {
 	for (size_t done = 0; done < length;)
 	{
-		ssize_t written = pwrite(file, (const char *) bytes + done, length - done, place + done);
+		ssize_t written = pwrite(file, (const char *) bytes + done, length - done, position + done);
 
 		if (written <= 0 && errno != EINTR)
 			fail(EXIT_INPUT, "could not write a temporary file: %s", strerror(errno));
@@ -81,7 +81,7 @@ spool_put(Spool *spool, const void *bytes, size_t length)
 }
 
 /*
- * Reads bytes from a place on into the buffer: `length` of them, or more if they follow on those
+ * Reads bytes from a position on into the buffer: `length` of them, or more if they follow on those
  * that were read last.
  */
 static void

@@ -161,8 +161,8 @@ NEARDUP_API neardup_code neardup_mask(neardup_session *session, const char *what
 typedef struct neardup_column
 {
 	size_t count;
-	size_t first;            /* the place of the first text in validity and entry */
-	const uint8_t *validity; /* a bit for each place, the lowest of a byte first: 0 is a null.
+	size_t first;            /* the position of the first text in validity and entry */
+	const uint8_t *validity; /* a bit for each position, the lowest of a byte first: 0 is a null.
 								NULL: there are no nulls */
 	const void *entry; /* where each text begins in data, and where the last ends; or a view of
 								each, or its number in the dictionary */
@@ -259,9 +259,10 @@ typedef struct neardup_passage
 	uint64_t record;
 	uint64_t words; /* how many of the words are in no passage before */
 	uint64_t left;  /* words of the record that stay */
-	uint32_t from;  /* the place of the words, in characters */
+	uint32_t from;  /* the position of the words, in characters */
 	uint32_t to;
-	uint32_t cut_from; /* the place of what goes that no passage before has: words, and what follows
+	uint32_t
+		cut_from; /* the position of what goes that no passage before has: words, and what follows
 						  each up to the next one */
 	uint32_t cut_to;
 	bool blank;            /* words around it would be one: a blank has to stand in its place */
@@ -322,7 +323,7 @@ NEARDUP_API neardup_code neardup_radius(neardup_session *session, neardup_kind k
 /*
  * What decides which of some minhashes are similar, which then only say whose sets are compared:
  * texts in a column, texts that are read, or sets.  One pair in 30,000 that lies just at the
- * threshold is not compared.  Each has the place of its minhash.
+ * threshold is not compared.  Each has the position of its minhash.
  */
 typedef struct neardup_evidence
 {
@@ -332,10 +333,10 @@ typedef struct neardup_evidence
 		*texts; /* the texts in `columns` columns, one behind the other; NULL: see read */
 	size_t columns;
 	/*
-	 * Reads the text at a place, which is valid until the thread's next call; `thread`, below
+	 * Reads the text at a position, which is valid until the thread's next call; `thread`, below
 	 * neardup_options.jobs, is the number of the thread that calls.  Returns false if it fails.
 	 */
-	bool (*read)(void *state, int thread, size_t place, const char **utf8, size_t *length);
+	bool (*read)(void *state, int thread, size_t position, const char **utf8, size_t *length);
 	void *state;                       /* the state of read */
 	const struct neardup_values *sets; /* the sets of shingles, for which there is no signer */
 	const uint64_t *digest; /* the digest of each text, from neardup_sign_column(), by one signer;
@@ -350,13 +351,13 @@ typedef struct neardup_values
 	size_t count;
 	const uint8_t *bytes;
 	size_t size;            /* bytes of each value, if offset is NULL */
-	const uint64_t *offset; /* the place where each value begins, and where the last ends */
-	const uint32_t *chosen; /* NULL, or `count` of them by their places there, in any order */
+	const uint64_t *offset; /* the position where each value begins, and where the last ends */
+	const uint32_t *chosen; /* NULL, or `count` of them by their positions there, in any order */
 	/*
-	 * Reads the value at a place, where bytes is NULL; it is valid until the next call.  Returns
+	 * Reads the value at a position, where bytes is NULL; it is valid until the next call.  Returns
 	 * false if it fails.  NULL: values lie in bytes.
 	 */
-	bool (*read)(void *state, size_t place, const uint8_t **value, size_t *length);
+	bool (*read)(void *state, size_t position, const uint8_t **value, size_t *length);
 	void *state;                      /* the state of read */
 	const neardup_evidence *evidence; /* NULL: minhashes decide by themselves */
 } neardup_values;

@@ -125,7 +125,7 @@ row_is_lone(const OtherSets *others, const neardup_values *values, uint32_t row)
 
 	if (others->tag == 0)
 		return false;
-	digest = values->evidence->digest[value_place(values, row)];
+	digest = values->evidence->digest[value_position(values, row)];
 	return DIGEST_TAG(digest) == others->tag &&
 		*table_search_key(table, table_hash(table, digest), digest, others->digests.key,
 						  sizeof(uint64_t)) == 0;

@@ -30,7 +30,7 @@ struct neardup_session
 	neardup_host host;
 	Block blocks;           /* the blocks of the call under way */
 	FileLink files;         /* the files of the call under way */
-	jmp_buf failed;         /* the place where an error of the call goes */
+	jmp_buf failed;         /* the position where an error of the call goes */
 	int thread;             /* number of the thread, of those that a call has started */
 	neardup_session *outer; /* the session whose call led, by the host, to this one */
 	neardup_code code;
@@ -103,9 +103,9 @@ extern Value value_read(neardup_kind kind, const void *bytes, size_t length, boo
 extern neardup_bytes value_write(const Value *value, bool text);
 extern bool value_is_empty(const Value *value);
 
-/* Returns the place of a row. */
+/* Returns the position of a row. */
 static inline size_t
-value_place(const neardup_values *values, size_t row)
+value_position(const neardup_values *values, size_t row)
 {
 	return values->chosen != NULL ? values->chosen[row] : row;
 }

@@ -422,11 +422,11 @@ neardup_hash_words(neardup_session *session, const char *utf8, size_t length, ui
 
 /* ---- Columns ------------------------------------------------------------ */
 
-/* Returns entry `place`, a number, which need not be aligned. */
+/* Returns entry `position`, a number, which need not be aligned. */
 static int64_t
-number_at(const neardup_column *texts, size_t place)
+number_at(const neardup_column *texts, size_t position)
 {
-	const char *from = (const char *) texts->entry + place * texts->width;
+	const char *from = (const char *) texts->entry + position * texts->width;
 	uint16_t two;
 	int32_t four;
 	int64_t eight;
@@ -457,11 +457,11 @@ check_entry(int64_t number, int64_t most)
 	return number;
 }
 
-/* Reads a view: a length, and the text itself if it has at most 12 bytes, or its buffer and place. */
+/* Reads a view: a length, and the text itself if it has at most 12 bytes, or its buffer and position. */
 static ColumnText
-text_of_view(const neardup_column *texts, size_t place)
+text_of_view(const neardup_column *texts, size_t position)
 {
-	const char *view = (const char *) texts->entry + place * 16;
+	const char *view = (const char *) texts->entry + position * 16;
 	int32_t part[4];
 
 	memcpy(part, view, sizeof(part));
@@ -475,19 +475,19 @@ ColumnText
 text_at(const neardup_column *texts, size_t i)
 {
 	const neardup_column *dictionary = texts->dictionary;
-	size_t place = texts->first + i;
+	size_t position = texts->first + i;
 	int64_t start;
 	int64_t end;
 
-	if (texts->validity != NULL && (texts->validity[place / 8] >> place % 8 & 1) == 0)
+	if (texts->validity != NULL && (texts->validity[position / 8] >> position % 8 & 1) == 0)
 		return (ColumnText){"", 0, true};
 	if (dictionary != NULL)
 		return text_at(dictionary,
-					   check_entry(number_at(texts, place), (int64_t) dictionary->count - 1));
+					   check_entry(number_at(texts, position), (int64_t) dictionary->count - 1));
 	if (texts->width == 16)
-		return text_of_view(texts, place);
-	end = check_entry(number_at(texts, place + 1), INT64_MAX);
-	start = check_entry(number_at(texts, place), end);
+		return text_of_view(texts, position);
+	end = check_entry(number_at(texts, position + 1), INT64_MAX);
+	start = check_entry(number_at(texts, position), end);
 	return (ColumnText){start < end ? (const char *) texts->data + start : "", end - start};
 }
 

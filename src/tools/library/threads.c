@@ -28,7 +28,7 @@ typedef struct PairCall
 	neardup_session *session;
 	int jobs;
 	const neardup_values *values[2];
-	uint64_t *end[2]; /* the place behind each of their columns of texts */
+	uint64_t *end[2]; /* the position behind each of their columns of texts */
 	Documents *documents;
 	Documents *against; /* the documents to compare with; NULL: none */
 	neardup_part part;
@@ -241,16 +241,17 @@ value_at(const neardup_values *values, uint32_t row, uint32_t *block, uint32_t b
 	return value_read(values->kind, bytes, length, false);
 }
 
-/* Returns the text at a place of some columns. */
+/* Returns the text at a position of some columns. */
 static ColumnText
-text_of_columns(const neardup_evidence *evidence, const uint64_t *end, size_t place)
+text_of_columns(const neardup_evidence *evidence, const uint64_t *end, size_t position)
 {
 	size_t column = 0;
 
-	SEARCH_SORTED(column, evidence->columns, end[middle] <= place);
+	SEARCH_SORTED(column, evidence->columns, end[middle] <= position);
 	if (column == evidence->columns)
-		session_fail(NEARDUP_INVALID, "the columns have no text %zu", place);
-	return text_at(evidence->texts + column, place - (end[column] - evidence->texts[column].count));
+		session_fail(NEARDUP_INVALID, "the columns have no text %zu", position);
+	return text_at(evidence->texts + column,
+				   position - (end[column] - evidence->texts[column].count));
 }
 
 /* Returns the evidence of a row of one of the sides. */
@@ -258,15 +259,15 @@ static Value
 set_of_row(const PairCall *call, int side, uint32_t row)
 {
 	const neardup_evidence *evidence = call->values[side]->evidence;
-	size_t place = value_place(call->values[side], row);
+	size_t position = value_position(call->values[side], row);
 	ColumnText text = {NULL, 0};
 
 	if (evidence->sets != NULL)
-		return value_at(evidence->sets, place, &(uint32_t){0}, 0);
+		return value_at(evidence->sets, position, &(uint32_t){0}, 0);
 	if (evidence->read == NULL)
-		text = text_of_columns(evidence, call->end[side], place);
-	else if (!evidence->read(evidence->state, session_thread(), place, &text.utf8, &text.length))
-		session_fail(NEARDUP_NO_FILE, "text %zu could not be read", place);
+		text = text_of_columns(evidence, call->end[side], position);
+	else if (!evidence->read(evidence->state, session_thread(), position, &text.utf8, &text.length))
+		session_fail(NEARDUP_NO_FILE, "text %zu could not be read", position);
 	return set_of_text(&evidence->signer->maker, text.utf8, text.length);
 }
 
@@ -304,7 +305,7 @@ add_digest(const PairCall *call, int side, const Documents *documents, DocumentR
 
 	if (evidence->digest != NULL)
 	{
-		row->digest = evidence->digest[value_place(values, documents->rows)];
+		row->digest = evidence->digest[value_position(values, documents->rows)];
 		return;
 	}
 	set = set_of_row(call, side, documents->rows);
@@ -422,7 +423,7 @@ thread_check_evidence(const neardup_values *values, const neardup_values *agains
 	return values->evidence != NULL;
 }
 
-/* Returns the place behind each column of texts. */
+/* Returns the position behind each column of texts. */
 static uint64_t *
 ends_of_columns(const neardup_evidence *evidence)
 {

@@ -186,7 +186,7 @@ value_block(neardup_kind kind, const uint8_t *value, size_t length, uint32_t blo
 const uint8_t *
 value_bytes(const neardup_values *values, size_t row, size_t *length)
 {
-	size_t number = value_place(values, row);
+	size_t number = value_position(values, row);
 	bool varies = values->offset != NULL;
 	uint64_t start = varies ? values->offset[number] : number * values->size;
 	uint64_t end = varies ? values->offset[number + 1] : start + values->size;
