@@ -453,7 +453,9 @@ candidates_connect_nothing(double contained)
 	stars.documents = documents;
 	stars.first = documents->first;
 	stars.keeper = malloc(rows.count * sizeof(uint32_t));
+	host_limit_most = 1; /* all stars have labels */
 	components_make(&stars);
+	host_limit_most = SIZE_MAX;
 	for (uint32_t i = 0; i < rows.count; i++)
 		wrong += stars.keeper[i] != 0;
 	CHECK_MSG(wrong == 0, "%u rows are connected with no other", wrong);

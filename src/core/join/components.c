@@ -95,7 +95,8 @@ link_few(Components *components)
 {
 	DocumentList all = all_documents(components->stars->documents);
 
-	components->wanted = Max((uint64_t) all.count * MANY_PAIRS, FEW_PAIRS);
+	components->wanted =
+		Max((uint64_t) all.count * host_limit(MANY_PAIRS), (uint64_t) host_limit(FEW_PAIRS));
 	return pairs_join(&all, NULL, components->wanted, take_link, components);
 }
 
