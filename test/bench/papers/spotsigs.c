@@ -313,7 +313,7 @@ join_spots(Answer *answer, bool partitioned, bool pruned)
 	{
 		const SetDocument *document = items.document + d;
 		double most = pruned ? (1 - answer->threshold) * document->length + 1e-9 : document->length;
-		uint64_t passed = pruned ? document->lone : 0;
+		uint64_t passed = pruned ? document->unshared : 0;
 
 		for (uint32_t i = 0; i < document->items && passed <= most; i++)
 		{
