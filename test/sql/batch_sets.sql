@@ -48,6 +48,8 @@ CREATE TABLE family AS SELECT i AS id, s, to_minhash(s) AS sig FROM generate_ser
 SET client_min_messages = notice;
 SET neardup.debug_limit = 2;
 SELECT count(*) AS pairs FROM neardup_pairs('SELECT id, sig, s FROM family WHERE id % 2 = 0', 0.9);
+SELECT count(*) AS pairs FROM neardup_pairs('SELECT id, s FROM family WHERE id % 2 = 0', 0.9);
+SELECT count(*) AS pairs FROM neardup_pairs('SELECT id, sig FROM family WHERE id % 2 = 0', 0.9);
 RESET neardup.debug_limit;
 SET maintenance_work_mem = '1MB';
 SELECT count(*) AS pairs FROM neardup_pairs('SELECT i, to_shingles(ARRAY(SELECT i / 2 * 1000 + j FROM generate_series(1, 30) j) || -i) FROM generate_series(1, 6000) i', 0.9);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bags.h"
+#include "join/documents.h"
 #include "join/set_join.h"
 #include "random.h"
 #include "unit.h"
@@ -380,6 +381,50 @@ forms_are_scanned(uint32_t length, uint32_t changed)
 	free_bags(bags, 300);
 }
 
+/* ---- Forecasts ---------------------------------------------------------- */
+
+/* A function of PairOptions: notes the number that a message begins with. */
+static void
+note_family(void *state, const char *message)
+{
+	*(double *) state = strtod(message + strlen("about "), NULL);
+}
+
+static bool
+take_any(void *state, uint32_t a, uint32_t b, double similarity)
+{
+	return true;
+}
+
+/* Half of the bags are a family, which is told, in memory and by way of files. */
+static void
+family_is_told(size_t memory)
+{
+	static Bag bags[2000];
+	uint64_t hashes[20];
+	uint64_t pairs = 0;
+	double family = 0;
+	JoinStats stats;
+	PairStats pair_stats = {0};
+	PairOptions options = {.slow = note_family, .state = &family, .stats = &pair_stats};
+	Forecast forecast = {&options, 1, UINT64_MAX, &pairs};
+	SetJoin join = {.left = bags,
+					.left_count = 2000,
+					.threshold = 0.8,
+					.sink = take_any,
+					.memory = memory,
+					.forecast = &forecast};
+
+	for (uint32_t b = 0; b < 2000; b++)
+	{
+		for (uint32_t i = 0; i < 20; i++)
+			hashes[i] = b % 2 == 0 && i > 0 ? i : next_random(&random_seed);
+		bags[b] = bag_of(hashes, 20);
+	}
+	CHECK(set_join(&join, &stats) && family == 1000);
+	free_bags(bags, 2000);
+}
+
 int
 main(void)
 {
@@ -391,6 +436,8 @@ main(void)
 	forms_are_scanned(60, 6);
 	join_random_bags(60, 0, 2);
 	join_random_bags(12, 1, 2);
+	family_is_told(0);
+	family_is_told(1 << 20);
 	host_limit_most = SIZE_MAX;
 	little_is_joined();
 	shorter_partner_is_found();

@@ -64,9 +64,8 @@ typedef struct PairOptions
 	void (*progress)(void *state, int done, int parts);
 	/* Is called when documents outgrow memory, with the bytes that would hold them; or NULL. */
 	void (*spilled)(void *state, const char *what, double bytes);
-	/* Is called before a join that takes more than a minute for a family, that is documents nearly
-	   similar to each other, with about how many they are, and the minutes; or NULL. */
-	void (*slow)(void *state, double family, double minutes);
+	/* Is called once if a join takes more than a minute, with a sentence that says why; or NULL. */
+	void (*slow)(void *state, const char *message);
 	void *state; /* the state of these functions */
 	PairStats *stats;
 } PairOptions;

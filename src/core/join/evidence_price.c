@@ -35,11 +35,6 @@
 /* The number of sets in a sample of a list. */
 #define SAMPLE_SETS 256
 
-/* The fewest documents of a sample that tell a family, and the milliseconds that
- * one may take in silence. */
-#define FAMILY_MIN 8
-#define SILENT_MS 60000
-
 /* Returns the least cost of a join for which sets are sampled, none in tests of
  * tiny lists. */
 static double
@@ -71,15 +66,8 @@ sample_sets(const DocumentList *list)
 	return sample;
 }
 
-/* What it costs that many documents are near each other, in nanoseconds, and how many are. */
-typedef struct FamilyCost
-{
-	double cost;
-	double documents;
-} FamilyCost;
-
 /* Returns what it costs to read the lists of sets that are like a sample. */
-static FamilyCost
+static double
 cost_of_lists(const DocumentList *left, const DocumentList *right, const SetStore sample[2])
 {
 	const PairOptions *options = left->documents->options;
@@ -88,30 +76,29 @@ cost_of_lists(const DocumentList *left, const DocumentList *right, const SetStor
 	SetJoin join =
 		set_pairs_join(options, evidence_weighs(left->documents), list, two ? list + 1 : NULL);
 	double scale = (double) left->count / sample[0].count;
+	double cost;
 	SetPlan plan;
-	FamilyCost family;
 
 	if (!set_plan(&join, &plan))
-		return (FamilyCost){INFINITY, 0};
-	family.documents = plan.longest < FAMILY_MIN ? 0 : plan.longest * scale;
-	family.cost = plan.cost * scale * right->count / sample[two].count;
+		return INFINITY;
+	cost = plan.cost * scale * right->count / sample[two].count;
 	set_plan_free(&plan);
-	return family;
+	return cost;
 }
 
 /*
  * Returns what it costs to join two lists, or one that is given twice, by their
- * sets, and to compare a number of similar pairs.  *family is the part of their lists.
+ * sets, and to compare a number of similar pairs.
  */
 static double
-cost_of_sets(const DocumentList *left, const DocumentList *right, double similar,
-			 FamilyCost *family)
+cost_of_sets(const DocumentList *left, const DocumentList *right, double similar)
 {
 	SetStore sample[2] = {{NULL}};
 	const DocumentList *list[2] = {left, right};
 	int lists = left == right ? 1 : 2;
 	double elements = 0;
 	double sets = 0;
+	double cost;
 
 	for (int i = 0; i < lists; i++)
 	{
@@ -119,10 +106,10 @@ cost_of_sets(const DocumentList *left, const DocumentList *right, double similar
 		elements += (double) sample[i].elements / sample[i].count * list[i]->count;
 		sets += list[i]->count;
 	}
-	*family = cost_of_lists(left, right, sample);
+	cost = cost_of_lists(left, right, sample);
 	for (int i = 0; i < lists; i++)
 		set_store_end(&sample[i]);
-	return family->cost + elements * COST_OF_ELEMENT + similar * elements / sets * COST_COMPARED;
+	return cost + elements * COST_OF_ELEMENT + similar * elements / sets * COST_COMPARED;
 }
 
 /* ---- Candidates that evidence refuses
@@ -161,7 +148,6 @@ typedef struct DrawnCandidates
 {
 	uint64_t pairs;                      /* pairs that were compared */
 	uint64_t within;                     /* those that are candidates */
-	uint64_t most;                       /* candidates of one document, at most */
 	uint32_t position[SAMPLE_JUDGED][2]; /* some of them, each with equal probability */
 	uint64_t seed;
 } DrawnCandidates;
@@ -220,7 +206,6 @@ find_candidates(const Drawn *x, const Drawn *y, const SymbolJoin *symbols,
 	for (uint32_t i = 0; i < x->count; i++)
 	{
 		const uint8_t *a = x->record + i * stride;
-		uint64_t before = candidates->within;
 
 		host_check_interrupts();
 		for (uint32_t j = x == y ? i + 1 : 0; j < y->count; j++)
@@ -234,7 +219,6 @@ find_candidates(const Drawn *x, const Drawn *y, const SymbolJoin *symbols,
 			if (symbol_distance(a, b, symbols->k, symbols->b) <= symbols->h)
 				count_candidate(candidates, x->position[i], y->position[j]);
 		}
-		candidates->most = Max(candidates->most, candidates->within - before);
 	}
 }
 
@@ -265,7 +249,6 @@ typedef struct Candidates
 {
 	double similar;
 	double refused;
-	double family; /* the documents that are near one document, if they are many */
 } Candidates;
 
 /*
@@ -279,48 +262,19 @@ estimate_candidates(const DocumentList *left, const DocumentList *right, const S
 	double pairs = (double) left->count * right->count / (left == right ? 2 : 1);
 	Drawn x = draw(left, &drawn.seed);
 	Drawn y = {NULL};
-	double drawn_right;
-	double family;
 	double refused;
 
 	if (left != right)
 		y = draw(right, &drawn.seed);
 	find_candidates(&x, left == right ? &x : &y, &planned->symbols, &drawn);
-	drawn_right = left == right ? x.count : y.count;
 	free_drawn(&x);
 	if (left != right)
 		free_drawn(&y);
 	pairs *= (double) drawn.within / Max(drawn.pairs, 1);
 	if (pairs * cost_of_refusal(planned) < cost_sampled())
 		return (Candidates){0};
-	family = drawn.most < FAMILY_MIN ? 0 : (double) drawn.most * right->count / drawn_right;
 	refused = pairs * refused_share(left, right, &drawn);
-	return (Candidates){pairs - refused, refused, family};
-}
-
-/* Says that a family takes long, unless it was said before. */
-static void
-say_slow(const PairOptions *options, const FamilyCost *family)
-{
-	if (options->slow == NULL || options->stats->slow || family->documents == 0 ||
-		family->cost < host_limit(SILENT_MS) * 1e6)
-		return;
-	options->stats->slow = true;
-	options->slow(options->state, family->documents, ceil(family->cost / 6e10));
-}
-
-/* Says if sets of many documents share so much that their join takes long. */
-void
-sets_say_slow(const DocumentList *left, const DocumentList *right)
-{
-	const PairOptions *options = left->documents->options;
-	FamilyCost family;
-
-	if (options->slow == NULL || options->stats->slow ||
-		(double) left->count * right->count * COST_OF_SCANNED / 2 < host_limit(SILENT_MS) * 1e6)
-		return;
-	(void) cost_of_sets(left, right, 0, &family);
-	say_slow(options, &family);
+	return (Candidates){pairs - refused, refused};
 }
 
 /*
@@ -338,21 +292,12 @@ evidence_is_cheaper(const DocumentList *left, const DocumentList *right, const S
 {
 	const PairOptions *options = left->documents->options;
 	Candidates candidates;
-	FamilyCost family;
-	FamilyCost by_sets;
 	double cost;
-	bool cheaper;
 
 	if (!options->evidence || left->count < SETS_MIN)
 		return false;
 	candidates = estimate_candidates(left, right, planned);
-	family = (FamilyCost){candidates.refused * cost_of_refusal(planned), candidates.family};
-	cost = planned->plan.cost + family.cost;
-	if (cost <= cost_sampled())
-		return false;
-	cheaper =
-		cost_of_sets(left, right, left->unjudged ? candidates.similar : 0, &by_sets) * SETS_GAIN <
-		cost;
-	say_slow(options, cheaper ? &by_sets : &family);
-	return cheaper;
+	cost = planned->plan.cost + candidates.refused * cost_of_refusal(planned);
+	return cost > cost_sampled() &&
+		cost_of_sets(left, right, left->unjudged ? candidates.similar : 0) * SETS_GAIN < cost;
 }

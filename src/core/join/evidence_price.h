@@ -8,7 +8,6 @@
 #include "join/documents.h"
 #include "join/spread.h"
 
-extern void sets_say_slow(const DocumentList *left, const DocumentList *right);
 extern bool evidence_is_cheaper(const DocumentList *left, const DocumentList *right,
 								const SpreadJoin *planned);
 

@@ -457,6 +457,9 @@ join_groups(JoinPass *pass)
 			join->stats->candidates += pass->stats.candidates;
 			join->stats->compared += pass->stats.compared;
 		}
+		if (join->forecast != NULL)
+			join->forecast->done += pass->stats.candidates + pass->skipped;
+		pass->skipped = 0;
 		memset(&pass->stats, 0, sizeof(pass->stats));
 		if (join->progress != NULL)
 			join->progress(join->state, pass->group + 1, join_parts(&pass->plan));

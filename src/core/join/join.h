@@ -13,6 +13,7 @@
 #define NEARDUP_JOIN_JOIN_H
 
 #include "grouping/grouping.h"
+#include "join/forecast.h"
 #include "join/labels.h"
 #include "join/stats.h"
 
@@ -72,6 +73,7 @@ typedef struct SymbolJoin
 	JoinSide right; /* packed is NULL: join left with itself */
 	JoinEmit emit;
 	JoinProgress progress; /* the function that is told the progress; NULL: none */
+	Forecast *forecast;    /* what is known of the time that it takes; NULL: nobody wants to know */
 	void *state;           /* the state of both functions */
 	JoinNext next;         /* NULL: all groups or parts in turn */
 	void *next_state;

@@ -164,6 +164,16 @@ compare_with_run(JoinPass *pass, Range left, uint32_t run, const PrefixRun *load
 	}
 }
 
+/* Looks how long the join takes. */
+static void
+look_ahead(const JoinPass *pass)
+{
+	Forecast *forecast = pass->join->forecast;
+
+	if (forecast_is_due(forecast))
+		forecast_look(forecast, forecast->done + pass->stats.candidates + pass->skipped);
+}
+
 /* Compares ranges, or all pairs of left and right documents with left before right. */
 static void
 compare_runs(JoinPass *pass, Range left, Range right, bool same)
@@ -183,6 +193,7 @@ compare_runs(JoinPass *pass, Range left, Range right, bool same)
 		pass->stats.candidates += (uint64_t) (with.end - with.first) * documents;
 		if (same && left.first <= run)
 			pass->stats.candidates -= (uint64_t) documents * (documents + 1) / 2;
+		look_ahead(pass);
 	}
 }
 
@@ -218,6 +229,8 @@ compare_labelled(JoinPass *pass, Range left, Range right, bool same)
 			host_count_steps(&pass->steps, r.end - r.first);
 			if (!are_connected(pass, l.first, r.first))
 				compare_runs(pass, l, r, same && r.first < l.end);
+			else
+				pass->skipped += (uint64_t) (l.end - l.first) * (r.end - r.first);
 		}
 	}
 }
@@ -385,6 +398,7 @@ compare_tiles(JoinPass *pass, const uint32_t *masks, int count)
 			{
 				host_check_interrupts();
 				best_kernel.compare(pass, tile, masks + first, next - first);
+				look_ahead(pass);
 			}
 	}
 }

@@ -40,6 +40,7 @@ typedef struct JoinPass
 	int tile_bits;       /* low bits of a bucket's number, which differ within a tile */
 	size_t steps;        /* comparisons since the last check for interrupts */
 	JoinStats stats;     /* the figures of this group */
+	uint64_t skipped;    /* pairs of documents that are known to be connected */
 	uint64_t *met; /* a bit for each bucket near one of the smaller side; NULL: none is sifted */
 	uint32_t *met_before; /* the number of bits set before each word of met */
 	uint32_t mets;        /* the number of bits set in met */

@@ -227,7 +227,11 @@ run_signatures(const Inside *inside, const PairRun *run)
 			signature_similarity(&inside->signatures.shape, distance);
 	symbols->labels = inside->labels;
 	symbols->emit = take_signatures;
-	symbols->progress = run->reports ? report_signatures : NULL;
+	symbols->progress =
+		run->reports && inside->options->progress != NULL ? report_signatures : NULL;
+	symbols->forecast = run->forecast;
+	if (run->forecast != NULL)
+		run->forecast->signatures = &spread;
 	symbols->state = &signature_run;
 	symbols->next = run->next;
 	symbols->next_state = run->next_state;
@@ -394,6 +398,7 @@ run_sets(const Inside *inside, const PairRun *run)
 	}
 	join.memory = inside->join.memory;
 	join.labels = inside->labels;
+	join.forecast = run->forecast;
 	join.sink = run->sink;
 	join.state = run->state;
 	join.next = run->next;

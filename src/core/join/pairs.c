@@ -79,7 +79,7 @@ next_part(void *state)
 	const PairOptions *options = turn->inside->options;
 
 	turn->part++;
-	if (turn->reports && !join->files)
+	if (turn->reports && options->progress != NULL && !join->files)
 		options->progress(options->state, turn->part, join->parts);
 	return turn->part < join->parts ? turn->part : -1;
 }
@@ -89,6 +89,7 @@ typedef struct Passing
 {
 	Judge *judge;             /* NULL: pairs are not judged here */
 	const JoinLabels *labels; /* the labels that similar documents connect; NULL: none */
+	uint64_t pairs;           /* the pairs that were passed on */
 	PairSink sink;
 	void *state;
 } Passing;
@@ -97,12 +98,13 @@ typedef struct Passing
 static bool
 pass_similar(void *state, uint32_t a, uint32_t b, double similarity)
 {
-	const Passing *passing = state;
+	Passing *passing = state;
 
 	if (passing->judge != NULL && !judge_pair(passing->judge, a, b, &similarity))
 		return true;
 	if (passing->labels != NULL)
 		labels_connect(passing->labels, a, b);
+	passing->pairs++;
 	return passing->sink(passing->state, a, b, similarity);
 }
 
@@ -112,11 +114,14 @@ pairs_run(const PairJoin *join, const PairRun *run)
 {
 	const Inside *inside = (const Inside *) join;
 	PairRun own = *run;
-	Turn turn = {inside, false, -1};
-	Passing passing = {NULL, NULL, run->sink, run->state};
+	Turn turn = {inside, run->reports, -1};
+	Passing passing = {.sink = run->sink, .state = run->state};
+	Forecast forecast = {.options = inside->options,
+						 .processes = join->processes,
+						 .most = join->most,
+						 .pairs = &passing.pairs};
 	bool goes_on;
 
-	own.reports = turn.reports = run->reports && inside->options->progress != NULL;
 	if (own.next == NULL)
 	{
 		own.next = next_part;
@@ -126,7 +131,9 @@ pairs_run(const PairJoin *join, const PairRun *run)
 		passing.judge = judge_begin(inside->list[0], inside->list[1], inside->join.memory);
 	if (inside->labels.label != NULL && inside->judging != JUDGED_LATER)
 		passing.labels = &inside->labels;
-	if (passing.judge != NULL || passing.labels != NULL)
+	if (run->reports && inside->options->slow != NULL)
+		own.forecast = &forecast;
+	if (passing.judge != NULL || passing.labels != NULL || own.forecast != NULL)
 	{
 		own.sink = pass_similar;
 		own.state = &passing;
@@ -206,10 +213,7 @@ choose_kind(Inside *inside)
 	const DocumentList *const *list = inside->list;
 
 	if (list[0]->documents->sets)
-	{
-		sets_say_slow(list[0], list[1]);
 		return PAIRS_OF_SETS;
-	}
 	signatures_plan(inside);
 	return evidence_is_cheaper(list[0], list[1], &inside->signatures.spread) ? PAIRS_OF_EVIDENCE :
 																			   PAIRS_OF_SIGNATURES;
@@ -249,6 +253,7 @@ join_lists(const DocumentList *left, const DocumentList *right, uint64_t most, P
 		inside->labels = *left->labels;
 	inside->join.memory = DOCUMENT_MEMORY(options);
 	inside->join.most = most;
+	inside->join.processes = 1;
 	inside->kind = choose_kind(inside);
 	inside->judging = choose_judging(inside);
 	if (inside->kind == PAIRS_OF_EVIDENCE && options->contained > 0)

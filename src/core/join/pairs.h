@@ -23,6 +23,7 @@
 
 #include "join/documents.h"
 #include "join/evidence.h"
+#include "join/forecast.h"
 
 /* ---- Pairs (pairs.c) ------------------------------------------------------- */
 
@@ -35,6 +36,7 @@ typedef struct PairJoin
 	size_t held;          /* bytes that documents take beside the arrays */
 	uint64_t most;        /* pairs that the sink takes, at most */
 	size_t memory;        /* bytes that a process may take */
+	int processes;        /* processes that join parts at once */
 	bool files;           /* memory does not hold the documents */
 } PairJoin;
 
@@ -57,7 +59,8 @@ typedef struct PairRun
 	void *next_state;
 	bool by_part;     /* the pairs of a part are passed on before the next part begins */
 	JoinStats *stats; /* the figures that a run adds to */
-	bool reports;     /* the options' progress is called; in the process that made the join only */
+	bool reports;     /* the options are told how the join goes; in the process that made it only */
+	Forecast *forecast; /* set by pairs_run() */
 } PairRun;
 
 extern bool pairs_join(const DocumentList *left, const DocumentList *right, uint64_t most,

@@ -182,7 +182,7 @@ set_items_put(SetItems *items, uint32_t d, const uint64_t *key, size_t position)
 	memset(bitmap, 0, items->words * sizeof(uint64_t));
 	for (uint32_t i = 0; i < document->items; i++, position++)
 	{
-		uint32_t rank = (uint32_t) (key[i] >> 32) ^ (uint32_t) 1 << 31;
+		uint32_t rank = set_key_rank(key[i]);
 		uint32_t frequency = (uint32_t) key[i];
 
 		items->rank[position] = rank;

@@ -51,6 +51,13 @@ set_item_key(uint32_t rank, uint32_t frequency)
 	return (uint64_t) (rank ^ (uint32_t) 1 << 31) << 32 | frequency;
 }
 
+/* Returns the rank of a key. */
+static inline uint32_t
+set_key_rank(uint64_t key)
+{
+	return (uint32_t) (key >> 32) ^ (uint32_t) 1 << 31;
+}
+
 /* Returns a bag of a join, from memory, or from *copy, which the caller frees. */
 static inline Bag
 set_bag(const SetJoin *join, bool of_right, uint32_t i, void **copy)

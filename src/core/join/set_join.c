@@ -505,6 +505,9 @@ set_join_give(SetJoiner *joiner)
 	return wanted;
 }
 
+/* The documents between two looks at the clock. */
+#define LOOK_STEP 64
+
 /* Returns the first document of a part. */
 static uint32_t
 part_start(const SetPlan *plan, int part)
@@ -550,6 +553,19 @@ set_join_end(SetJoiner *joiner)
 	host_free(joiner);
 }
 
+/* Looks how long a run takes that has joined some parts up to a document. */
+static void
+look_ahead(const SetJoin *join, const SetPlan *plan, const bool *joined, uint32_t d)
+{
+	double done = 0;
+
+	for (int p = 0; p < SET_PARTS && part_start(plan, p) < d; p++)
+		if (joined[p])
+			done += set_work_before(join, &plan->items, Min(part_start(plan, p + 1), d)) -
+				set_work_before(join, &plan->items, part_start(plan, p));
+	forecast_look(join->forecast, done);
+}
+
 /*
  * Joins parts in ascending order: all, or those that join->next returns.  Adds to stats.
  * Returns false if the sink ended the join.
@@ -558,6 +574,7 @@ bool
 set_run(const SetJoin *join, const SetPlan *plan, JoinStats *stats)
 {
 	SetJoiner *joiner = set_join_begin(join, plan, stats);
+	bool joined[SET_PARTS] = {false};
 	bool wanted = true;
 	int part = -1;
 
@@ -566,10 +583,13 @@ set_run(const SetJoin *join, const SetPlan *plan, JoinStats *stats)
 		part = join->next ? join->next(join->next_state) : part + 1;
 		if (part < 0 || part >= SET_PARTS)
 			break;
+		joined[part] = true;
 		for (uint32_t d = part_start(plan, part); d < part_start(plan, part + 1) && wanted; d++)
 		{
 			const SetDocument *document = plan->items.document + d;
 
+			if (d % LOOK_STEP == 0 && forecast_is_due(join->forecast))
+				look_ahead(join, plan, joined, d);
 			wanted = set_join_seek(joiner, document, d, document->earliest, d) == 0 ||
 				set_join_give(joiner);
 		}

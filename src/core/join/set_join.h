@@ -16,6 +16,7 @@
 #ifndef NEARDUP_JOIN_SETS_H
 #define NEARDUP_JOIN_SETS_H
 
+#include "join/forecast.h"
 #include "join/labels.h"
 #include "join/stats.h"
 #include "join/stored_sets.h"
@@ -48,6 +49,7 @@ typedef struct SetJoin
 	/* Is called by a join by way of files, with the number of parts that are done; or NULL. */
 	void (*progress)(void *state, int done, int parts);
 	void *progress_state;
+	Forecast *forecast; /* what is known of the time that it takes; NULL: nobody wants to know */
 } SetJoin;
 
 extern _Noreturn void set_refuse_size(void);

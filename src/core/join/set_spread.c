@@ -79,6 +79,16 @@ make_block(SetSpread *spread, uint32_t from)
 	return plan;
 }
 
+/* Looks how long the join takes, whose block of documents from one number to another is at a document. */
+static void
+look_ahead(const SetSpread *spread, uint32_t from, uint32_t to, uint32_t earliest, uint32_t d)
+{
+	double before = set_work_before(spread->join, spread->all, from);
+	double block = set_work_before(spread->join, spread->all, to) - before;
+
+	forecast_look(spread->join->forecast, before + block * (d - earliest) / (to - earliest));
+}
+
 /*
  * Joins a block of documents from a number on with the documents before each.  If it has
  * too many pairs, the last half of its documents is left for the next block.  Returns the
@@ -99,6 +109,8 @@ join_block(SetSpread *spread, uint32_t from)
 	{
 		size_t pairs;
 
+		if (forecast_is_due(spread->join->forecast))
+			look_ahead(spread, from, from + end, document->earliest, d);
 		read_document(spread, &plan.items, d, plan.items.documents, plan.items.positions);
 		while (to < end && document[to].earliest <= d)
 			to++;

@@ -129,11 +129,10 @@ report_files(void *state, const char *what, double bytes)
 
 /* A function of PairOptions: tells the user why a call takes long. */
 static void
-report_slow(void *state, double family, double minutes)
+report_slow(void *state, const char *message)
 {
 	ereport(NOTICE,
-			(errmsg("about %.0f values are so near to each other that to compare them takes about %.0f minutes",
-					family, minutes),
+			(errmsg("%s", message),
 			 errhint("Use a lexicon that leaves out what many texts share, or a higher threshold.")));
 }
 

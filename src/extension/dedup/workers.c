@@ -56,9 +56,10 @@ typedef struct SharedJoin
 {
 	PairArray array[PAIR_ARRAYS]; /* the arrays; the pointers are the leader's */
 	size_t memory;                /* bytes that each process may take */
-	pg_atomic_uint32 next;        /* first part that nobody has taken */
-	pg_atomic_uint64 pairs;       /* pairs written, in steps */
-	uint64 most;                  /* pairs beyond which no further part is taken */
+	int processes;
+	pg_atomic_uint32 next;  /* first part that nobody has taken */
+	pg_atomic_uint64 pairs; /* pairs written, in steps */
+	uint64 most;            /* pairs beyond which no further part is taken */
 	SharedFileSet files;
 	int parts;
 	SharedPart part[FLEXIBLE_ARRAY_MEMBER];
@@ -133,9 +134,11 @@ worker_join_parts(SharedJoin *shared, PairJoin *join, bool leads)
 				   .next = take_part,
 				   .next_state = &worker,
 				   .by_part = true,
-				   .stats = &worker.stats};
+				   .stats = &worker.stats,
+				   .reports = leads};
 
 	join->memory = shared->memory;
+	join->processes = shared->processes;
 	(void) pairs_run(join, &run);
 	if (worker.file != NULL)
 		BufFileClose(worker.file);
@@ -281,6 +284,7 @@ share(const PairJoin *join, int processes, ParallelContext *context)
 	memset(shared, 0, size);
 	memcpy(shared->array, array, sizeof(array));
 	shared->parts = join->parts;
+	shared->processes = processes;
 	shared->memory = (size_t) maintenance_work_mem * 1024 / processes;
 	shared->most = (uint64) maintenance_work_mem * 1024 / sizeof(FoundPair);
 	shared->most = Min(shared->most, join->most);

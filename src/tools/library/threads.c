@@ -45,6 +45,7 @@ typedef struct Shared
 	PairArray array[PAIR_ARRAYS];
 	int parts;
 	size_t memory; /* bytes of memory for each thread */
+	int threads;
 	PairSink sink;
 	void *state;
 	pthread_mutex_t lock; /* the lock of the sink */
@@ -125,7 +126,8 @@ thread_join_parts(Thread *worker)
 				   .state = worker,
 				   .next = thread_next_part,
 				   .next_state = worker,
-				   .stats = &worker->stats};
+				   .stats = &worker->stats,
+				   .reports = worker->session.thread == 0};
 
 	SESSION_BEGIN(&worker->session);
 	for (int i = 0; i < PAIR_ARRAYS; i++)
@@ -136,6 +138,7 @@ thread_join_parts(Thread *worker)
 	}
 	join = pairs_attach(array);
 	join->memory = shared->memory;
+	join->processes = shared->threads;
 	(void) pairs_run(join, &run);
 	(void) thread_pass_on(worker);
 	return session_end();
@@ -198,6 +201,7 @@ thread_run_join(void *state, PairJoin *join, PairSink sink, void *sink_state)
 	pairs_arrays(join, shared.array);
 	jobs = threads_for(call, join, shared.array);
 	shared.memory = join->memory / jobs;
+	shared.threads = jobs;
 	workers = host_alloc(jobs * sizeof(Thread));
 	for (int i = 0; i < PAIR_ARRAYS; i++)
 		if (shared.array[i].file != NULL)
@@ -222,9 +226,12 @@ thread_run_join(void *state, PairJoin *join, PairSink sink, void *sink_state)
 
 /* A function of PairOptions. */
 static void
-thread_say_slow(void *state, double family, double minutes)
+thread_say_slow(void *state, const char *message)
 {
-	session_warn(((const PairCall *) state)->session, family, minutes);
+	const neardup_host *host = &((const PairCall *) state)->session->host;
+
+	if (host->warn != NULL)
+		host->warn(host->state, message);
 }
 
 /* ---- Documents ---------------------------------------------------------- */
