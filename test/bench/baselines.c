@@ -596,9 +596,11 @@ join_ours(const Bag *bag, uint32_t count, double threshold, double *rank, double
 	JoinStats stats = {0};
 	double start = processor_ms();
 	double ranked;
+	SetRanks *ranks = set_ranks_make(&join, &plan.items);
 
-	if (!set_items_make(&join, &plan.items))
+	if (ranks == NULL)
 		abort();
+	set_ranks_place(ranks, true);
 	ranked = processor_ms();
 	set_plan_lists(&join, &plan, plan.items.ranks);
 	(void) set_run(&join, &plan, &stats);

@@ -10,7 +10,7 @@
 #include "base/forest.h"
 #include "join/documents.h"
 #include "join/edges.h"
-#include "join/evidence_price.h"
+#include "join/pair_kinds.h"
 #include "join/pairs.h"
 #include "random.h"
 #include "unit.h"
@@ -578,10 +578,7 @@ edges_are_sorted(uint32_t count, size_t most, uint64_t given)
 	{
 		LongEdge edge = {i % 3 == 0 ? i / 50 : random_below(1000), random_below(1000), 0.5};
 
-		if (i % 7 == 0)
-			edges_add_early(&edges, edge);
-		else
-			edges_add(&edges, edge);
+		edges_add(&edges, edge);
 	}
 	edges_give(&edges, note_edge, &found);
 	CHECK(found.pairs == given && found.wrong == 0);

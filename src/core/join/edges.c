@@ -24,81 +24,56 @@ key_of_first(const void *edge)
 	return ((const LongEdge *) edge)->first;
 }
 
-/* Sorts edges. */
+/* Sorts the edges in memory, unless they came in order. */
 static void
-sort_edges(const EdgeArray *array)
+sort_edges(Edges *edges)
 {
-	LongEdge *edge = array->edge;
+	LongEdge *edge = edges->edge;
 
-	if (array->count == 0)
+	if (!edges->disordered)
 		return;
-	sort_records(edge, array->count, sizeof(LongEdge), sort_key_unsigned);
-	for (size_t start = 0, end; start < array->count; start = end)
+	sort_records(edge, edges->count, sizeof(LongEdge), sort_key_unsigned);
+	for (size_t start = 0, end; start < edges->count; start = end)
 	{
-		for (end = start + 1; end < array->count && edge[end].second == edge[start].second; end++)
+		for (end = start + 1; end < edges->count && edge[end].second == edge[start].second; end++)
 			host_check_interrupts_at(end);
 		sort_records(edge + start, end - start, sizeof(LongEdge), key_of_first);
 	}
+	edges->disordered = false;
 }
 
-/* Writes edges as a run. */
+/* Writes the edges in memory as a run. */
 static void
-write_run(Edges *edges, EdgeArray *array)
+write_run(Edges *edges)
 {
 	uint64_t from = edges->runs > 0 ? edges->run[edges->runs - 1].end : 0;
 
-	if (array->count == 0)
-		return;
+	sort_edges(edges);
 	if (edges->file == NULL)
 		edges->file = host_file_create();
-	host_file_write(edges->file, from * sizeof(LongEdge), array->edge,
-					array->count * sizeof(LongEdge));
+	host_file_write(edges->file, from * sizeof(LongEdge), edges->edge,
+					edges->count * sizeof(LongEdge));
 	edges->run = host_grow(edges->run, &edges->run_room, edges->runs + 1, sizeof(EdgeRun));
-	edges->run[edges->runs++] = (EdgeRun){.next = from, .end = from + array->count};
-	array->count = 0;
+	edges->run[edges->runs++] = (EdgeRun){.next = from, .end = from + edges->count};
+	edges->count = 0;
 }
 
-/* Writes the edges in memory. */
-static void
-write_edges(Edges *edges)
-{
-	sort_edges(&edges->others);
-	write_run(edges, &edges->ordered);
-	write_run(edges, &edges->others);
-}
-
-/* Appends an edge to one of the arrays. */
-static void
-append(Edges *edges, EdgeArray *array, LongEdge edge)
-{
-	size_t most = host_limit(Max(edges->most, ROOM_MIN));
-
-	if (edges->ordered.count + edges->others.count == most)
-		write_edges(edges);
-	if (array->count == array->room)
-	{
-		array->room = Min(Max(2 * array->room, ROOM_MIN), most);
-		array->edge = host_realloc(array->edge, array->room * sizeof(LongEdge));
-	}
-	array->edge[array->count++] = edge;
-}
-
-/* Adds an edge; an edge that comes after all ordered ones need not be sorted. */
+/* Adds an edge. */
 void
 edges_add(Edges *edges, LongEdge edge)
 {
-	const EdgeArray *ordered = &edges->ordered;
-	bool behind = edges->unsorted || ordered->count == 0 ||
-		!is_before(&edge, ordered->edge + ordered->count - 1);
+	size_t most = host_limit(Max(edges->most, ROOM_MIN));
 
-	append(edges, behind ? &edges->ordered : &edges->others, edge);
-}
-
-/* Adds an edge that comes long before its turn: most that follow would be before it. */
-void
-edges_add_early(Edges *edges, LongEdge edge)
-{
-	append(edges, &edges->others, edge);
+	if (edges->count == most)
+		write_run(edges);
+	if (edges->count == edges->room)
+	{
+		edges->room = Min(Max(2 * edges->room, ROOM_MIN), most);
+		edges->edge = host_realloc(edges->edge, edges->room * sizeof(LongEdge));
+	}
+	edges->disordered |=
+		!edges->unsorted && edges->count > 0 && is_before(&edge, edges->edge + edges->count - 1);
+	edges->edge[edges->count++] = edge;
 }
 
 /* Moves to the next edge of a run.  Returns false at its end. */
@@ -173,32 +148,11 @@ merge_runs(Edges *edges, EdgeSink sink, void *state)
 	host_free(buffer);
 }
 
-/* Merges the edges in memory. */
-static void
-merge_arrays(Edges *edges, EdgeSink sink, void *state)
-{
-	const LongEdge *edge = edges->ordered.edge;
-	const LongEdge *other = edges->others.edge;
-	const LongEdge *end = edge + edges->ordered.count;
-	const LongEdge *others_end = other + edges->others.count;
-
-	sort_edges(&edges->others);
-	for (size_t i = 0; edge < end || other < others_end; i++)
-	{
-		bool is_other = edge == end || (other < others_end && is_before(other, edge));
-
-		host_check_interrupts_at(i);
-		if (!sink(state, is_other ? other++ : edge++))
-			return;
-	}
-}
-
 /* Frees the edges. */
 void
 edges_end(Edges *edges)
 {
-	host_free(edges->ordered.edge);
-	host_free(edges->others.edge);
+	host_free(edges->edge);
 	if (edges->file != NULL)
 		host_file_close(edges->file);
 	host_free(edges->run);
@@ -211,10 +165,12 @@ edges_give(Edges *edges, EdgeSink sink, void *state)
 {
 	if (edges->runs > 0)
 	{
-		write_edges(edges);
+		if (edges->count > 0)
+			write_run(edges);
 		merge_runs(edges, sink, state);
 	}
-	else
-		merge_arrays(edges, sink, state);
+	sort_edges(edges);
+	for (size_t i = 0; i < edges->count && sink(state, edges->edge + i); i++)
+		host_check_interrupts_at(i);
 	edges_end(edges);
 }

@@ -24,20 +24,14 @@ typedef struct EdgeRun
 	uint32_t count;
 } EdgeRun;
 
-/* Edges in memory. */
-typedef struct EdgeArray
-{
-	LongEdge *edge;
-	size_t count;
-	size_t room;
-} EdgeArray;
-
 typedef struct Edges
 {
-	EdgeArray ordered; /* edges in memory that came in order, or all if `unsorted` */
-	EdgeArray others;  /* the other edges in memory */
-	size_t most;       /* the most edges in memory */
-	bool unsorted;     /* edges are given in any order */
+	LongEdge *edge; /* the edges in memory */
+	size_t count;
+	size_t room;
+	size_t most;     /* the most edges in memory */
+	bool disordered; /* they have to be sorted */
+	bool unsorted;   /* edges are given in any order */
 	HostFile *file;
 	EdgeRun *run;
 	size_t runs;
@@ -49,7 +43,6 @@ typedef struct Edges
 typedef bool (*EdgeSink)(void *state, const LongEdge *edge);
 
 extern void edges_add(Edges *edges, LongEdge edge);
-extern void edges_add_early(Edges *edges, LongEdge edge);
 extern void edges_end(Edges *edges);
 extern void edges_give(Edges *edges, EdgeSink sink, void *state);
 

@@ -7,13 +7,12 @@
  * the sets are made and joined, which finds every pair that they would judge to
  * be similar.
  */
-#include "join/evidence_price.h"
+#include "join/pair_kinds.h"
 
 #include <math.h>
 
 #include "base/hash.h"
 #include "join/evidence.h"
-#include "join/pair_kinds.h"
 #include "sketch/sketch.h"
 
 /* The least cost of a join of signatures, in nanoseconds, for which sets are
@@ -45,26 +44,6 @@ cost_sampled(void)
 
 /* ---- Sets -------------------------------------------------------------------
  */
-
-/* Returns some sets of a list, at equal distances. */
-static SetStore
-sample_sets(const DocumentList *list)
-{
-	SetStore sample = {.limit = UINT64_MAX};
-	uint32_t count = Min(list->count, SAMPLE_SETS);
-
-	for (uint32_t i = 0; i < count; i++)
-	{
-		uint32_t document = list_at(list, (uint64_t) i * list->count / count);
-		void *copy;
-		Bag bag = documents_evidence(list->documents, document, &copy);
-
-		host_check_interrupts();
-		set_store_add(&sample, &bag, evidence_weighs(list->documents));
-		evidence_free(list->documents, &bag, copy);
-	}
-	return sample;
-}
 
 /* Returns what it costs to read the lists of sets that are like a sample. */
 static double
@@ -102,7 +81,7 @@ cost_of_sets(const DocumentList *left, const DocumentList *right, double similar
 
 	for (int i = 0; i < lists; i++)
 	{
-		sample[i] = sample_sets(list[i]);
+		make_sets(list[i], Min(list[i]->count, SAMPLE_SETS), UINT64_MAX, &sample[i]);
 		elements += (double) sample[i].elements / sample[i].count * list[i]->count;
 		sets += list[i]->count;
 	}

@@ -265,6 +265,6 @@ hits_add(Hits *hits, int group, uint32_t left, uint32_t right)
 {
 	if (was_seen(hits, left, right))
 		return;
-	edges_add_early(&hits->found, (LongEdge){left, right, group});
+	edges_add(&hits->found, (LongEdge){left, right, group});
 	hits->count++;
 }

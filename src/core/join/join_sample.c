@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "join/prefixes.h"
 #include "sketch/symbols.h"
 
 /* Right documents with which each left one is compared symbol by symbol. */
@@ -119,43 +118,15 @@ arrange_prefix(const Arrangement *arrangement, const uint8_t *packed, int b, int
 			<< i % in_word * b;
 }
 
-/* Makes the prefixes of documents, of `words` words each. */
+/* Makes the first `words` words of a document, as an arrangement has them unless it is NULL. */
 static void
-make_prefixes(const SymbolJoin *join, const Arrangement *arrangement,
-			  const uint8_t *const *document, int count, int words, uint64_t *prefix)
+make_prefix(const SymbolJoin *join, const Arrangement *arrangement, const uint8_t *document,
+			int words, uint64_t *prefix)
 {
-	for (int i = 0; i < count; i++, prefix += words)
-		if (arrangement != NULL)
-			arrange_prefix(arrangement, document[i], join->b, words, prefix);
-		else
-			memcpy(prefix, document[i], words * sizeof(uint64_t));
-}
-
-/* Copies the first words of prefixes that have `all` words. */
-static void
-take_words(const uint64_t *prefix, int count, int all, int words, uint64_t *taken)
-{
-	for (int i = 0; i < count; i++)
-		for (int w = 0; w < words; w++)
-			taken[i * words + w] = prefix[i * all + w];
-}
-
-/* Returns how many pairs of left prefixes with a run of at most 64 right ones are within h. */
-static int
-count_within(const PrefixShape *shape, const uint64_t *left, int lefts, const PrefixRun *right)
-{
-	PrefixMatch match[PREFIXES_AT_ONCE];
-	int within = 0;
-
-	for (int i = 0; i < lefts; i += PREFIXES_AT_ONCE)
-	{
-		int count = Min(lefts - i, PREFIXES_AT_ONCE);
-
-		prefixes_compare(shape, left + i * shape->words, count, right, match);
-		for (int j = 0; j < count; j++)
-			within += __builtin_popcountll(match[j].bits[0] << (64 - right->documents));
-	}
-	return within;
+	if (arrangement != NULL)
+		arrange_prefix(arrangement, document, join->b, words, prefix);
+	else
+		memcpy(prefix, document, words * sizeof(uint64_t));
 }
 
 /*
@@ -167,28 +138,23 @@ sample_shares(const SymbolJoin *join, const JoinSample *sample, const Arrangemen
 			  int h, double share[JOIN_PREFIX_WORDS + 1])
 {
 	int most = (int) Min(JOIN_STRIDE(join->k, join->b) / 8, JOIN_PREFIX_WORDS);
-	PrefixShape shape = {.words = most, .b = join->b, .h = h};
-	uint64_t prefix[SAMPLE * JOIN_PREFIX_WORDS];
-	uint64_t taken[SAMPLE * JOIN_PREFIX_WORDS];
-	int within = sample->lefts * sample->rights;
-	PrefixRun right;
+	uint64_t right[SAMPLE][JOIN_PREFIX_WORDS];
+	uint64_t left[JOIN_PREFIX_WORDS];
+	int within[JOIN_PREFIX_WORDS + 1] = {0};
 
-	make_prefixes(join, arrangement, sample->right, sample->rights, most, prefix);
-	prefixes_load(&shape, prefix, sample->rights, &right);
-	if (!sample->self)
-		make_prefixes(join, arrangement, sample->left, sample->lefts, most, prefix);
-	share[0] = 1;
-	for (int words = 1; words <= JOIN_PREFIX_WORDS; words++)
+	for (int j = 0; j < sample->rights; j++)
+		make_prefix(join, arrangement, sample->right[j], most, right[j]);
+	for (int i = 0; i < sample->lefts; i++)
 	{
-		/* Pairs that differ in more than h symbols do so in more words, too. */
-		if (words <= most && within > 0)
-		{
-			shape.words = words;
-			take_words(prefix, sample->lefts, most, words, taken);
-			within = count_within(&shape, taken, sample->lefts, &right);
-			if (sample->self)
-				within = (within - sample->lefts) / 2;
-		}
-		share[words] = (double) within / Max(sample_pairs(sample), 1);
+		make_prefix(join, arrangement, sample->left[i], most, left);
+		for (int j = sample_first(sample, i); j < sample->rights; j++)
+			for (int w = 0, distance = 0; w < most && distance <= h; w++)
+			{
+				distance += count_symbols(left[w] ^ right[j][w], join->b);
+				within[w + 1] += distance <= h;
+			}
 	}
+	within[0] = sample_pairs(sample);
+	for (int words = 0; words <= JOIN_PREFIX_WORDS; words++)
+		share[words] = (double) within[Min(words, most)] / Max(sample_pairs(sample), 1);
 }

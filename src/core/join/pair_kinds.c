@@ -469,18 +469,19 @@ memory_beside(const Inside *inside)
 	return inside->join.memory - Min(inside->join.memory, held);
 }
 
-/* Reads the evidence of a list into a store, by its positions. */
-static void
-make_sets(const DocumentList *list, bool weighted, uint64_t limit, SetStore *store)
+/* Reads the evidence of `count` documents of a list, at equal distances, into a store. */
+void
+make_sets(const DocumentList *list, uint32_t count, uint64_t limit, SetStore *store)
 {
 	*store = (SetStore){.limit = limit};
-	for (uint32_t i = 0; i < list->count; i++)
+	for (uint32_t i = 0; i < count; i++)
 	{
+		uint32_t position = (uint64_t) i * list->count / count;
 		void *copy;
-		Bag bag = documents_evidence(list->documents, list_at(list, i), &copy);
+		Bag bag = documents_evidence(list->documents, list_at(list, position), &copy);
 
 		host_check_interrupts();
-		set_store_add(store, &bag, weighted);
+		set_store_add(store, &bag, evidence_weighs(list->documents));
 		evidence_free(list->documents, &bag, copy);
 	}
 	set_store_done(store);
@@ -502,7 +503,7 @@ begin_evidence(Inside *inside)
 		inside->sets.list[s] = (SetList){&list->documents->store->sets, list->doc, list->count};
 		if (inside->options->read_set == NULL)
 			continue;
-		make_sets(list, weighted, store_limit(inside->join.memory / lists), &made[s]);
+		make_sets(list, list->count, store_limit(inside->join.memory / lists), &made[s]);
 		inside->sets.list[s] = (SetList){&made[s], NULL, list->count};
 	}
 	begin_any_sets(inside, weighted, inside->options->read_set != NULL ? made : NULL);

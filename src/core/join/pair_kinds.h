@@ -72,6 +72,9 @@ list_count(const Inside *inside)
 extern const PairKind pair_kinds[];
 
 extern void signatures_plan(Inside *inside);
+extern void make_sets(const DocumentList *list, uint32_t count, uint64_t limit, SetStore *store);
+extern bool evidence_is_cheaper(const DocumentList *left, const DocumentList *right,
+								const SpreadJoin *planned);
 extern SetJoin set_pairs_join(const PairOptions *options, bool weighted, const SetList *left,
 							  const SetList *right);
 

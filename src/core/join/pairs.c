@@ -11,7 +11,6 @@
 
 #include "base/sort.h"
 #include "join/evidence.h"
-#include "join/evidence_price.h"
 #include "join/pair_kinds.h"
 #include "sketch/sketch.h"
 

@@ -299,12 +299,12 @@ scan_words(RepeatFinder *f)
 			continue;
 		}
 		if (last.similarity > 0)
-			edges_add_early(&f->sought, last);
+			edges_add(&f->sought, last);
 		last = (LongEdge){anchor.hash % f->hashes, anchor.position,
 						  WINDOWS(anchor.position + f->run - at - 1, 1)};
 	}
 	if (last.similarity > 0)
-		edges_add_early(&f->sought, last);
+		edges_add(&f->sought, last);
 }
 
 /* An EdgeSink: pairs an anchor with the first one of its hash. */
@@ -336,8 +336,8 @@ compare_pair(void *state, const LongEdge *pair)
 		if (window >= equal.from && window + f->run <= equal.to)
 			add_equal(f, window, window - equal.distance);
 		else
-			edges_add_early(&f->sought,
-							(LongEdge){hash_window(f, window) % f->hashes, window, WINDOWS(0, 1)});
+			edges_add(&f->sought,
+					  (LongEdge){hash_window(f, window) % f->hashes, window, WINDOWS(0, 1)});
 	return true;
 }
 

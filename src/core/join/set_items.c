@@ -28,60 +28,44 @@ bag_length(const SetJoin *join, bool of_right, uint32_t i)
 	return join->weighted ? bag_total(bag) : bag->count;
 }
 
-/* Returns the lengths that occur, each with the number of its bags as its frequency. */
-static Bag
-count_lengths(const SetJoin *join)
+/* The length of a bag, and its number: those of right come behind those of left. */
+typedef struct BagLength
 {
-	uint32_t count[] = {join->left_count, join->right ? join->right_count : 0};
-	BagBuilder builder;
-	Bag lengths;
+	uint64_t length;
+	uint64_t number;
+} BagLength;
 
-	bag_begin(&builder);
-	for (int s = 0; s < 2; s++)
-		for (uint32_t i = 0; i < count[s]; i++)
-		{
-			uint64_t length = bag_length(join, s == 1, i);
-
-			host_check_interrupts_at(i);
-			if (length > 0)
-				bag_add(&builder, &length, 1);
-		}
-	/* There are too few bags for this to fail. */
-	(void) bag_finish(&builder, &lengths);
-	return lengths;
+/* A SortKey. */
+static inline uint64_t
+key_of_number(const void *bag)
+{
+	return ((const BagLength *) bag)->number;
 }
 
-/* Returns the number of a length among those that occur. */
-static uint32_t
-find_length(const Bag *lengths, uint64_t length)
+/* Returns the bags that are not empty by length, and those of one length in their order. */
+static BagLength *
+sort_bags(const SetJoin *join, uint32_t *count)
 {
-	uint32_t next = 1;
+	uint64_t all = (uint64_t) join->left_count + (join->right ? join->right_count : 0);
+	BagLength *bag = host_alloc(all * sizeof(BagLength) + 1);
 
-	SEARCH_SORTED(next, lengths->count, (uint64_t) lengths->element[middle] <= length);
-	return next - 1;
-}
-
-/* Puts the bags of a source in order of their lengths; next[] has the position for each length. */
-static void
-put_bags(const SetJoin *join, bool of_right, const Bag *lengths, uint32_t *next,
-		 SetDocument *document)
-{
-	uint32_t count = of_right ? join->right_count : join->left_count;
-
-	for (uint32_t i = 0; i < count; i++)
+	*count = 0;
+	for (uint64_t i = 0; i < all; i++)
 	{
-		uint64_t length = bag_length(join, of_right, i);
-		SetDocument *position;
+		bool of_right = i >= join->left_count;
 
 		host_check_interrupts_at(i);
-		if (length == 0)
-			continue;
-		position = document + next[find_length(lengths, length)]++;
-		memset(position, 0, sizeof(SetDocument));
-		position->length = length;
-		position->bag = i;
-		position->of_right = of_right;
+		bag[*count] = (BagLength){bag_length(join, of_right, i - of_right * join->left_count), i};
+		*count += bag[*count].length > 0;
 	}
+	sort_records(bag, *count, sizeof(BagLength), sort_key_unsigned);
+	for (uint32_t start = 0, end; start < *count; start = end)
+	{
+		for (end = start + 1; end < *count && bag[end].length == bag[start].length; end++)
+			host_check_interrupts_at(end);
+		sort_records(bag + start, end - start, sizeof(BagLength), key_of_number);
+	}
+	return bag;
 }
 
 /*
@@ -121,20 +105,21 @@ partition(const SetJoin *join, SetItems *items)
 void
 set_documents_make(const SetJoin *join, SetItems *items)
 {
-	Bag lengths = count_lengths(join);
-	uint32_t *next = host_alloc((lengths.count + 1) * sizeof(uint32_t));
+	BagLength *bag = sort_bags(join, &items->documents);
 
-	next[0] = 0;
-	for (uint32_t i = 0; i < lengths.count; i++)
-		next[i + 1] = next[i] + bag_frequency(&lengths, i);
-	items->documents = next[lengths.count];
 	items->document = host_alloc(items->documents * sizeof(SetDocument));
-	put_bags(join, false, &lengths, next, items->document);
-	if (join->right)
-		put_bags(join, true, &lengths, next, items->document);
+	memset(items->document, 0, items->documents * sizeof(SetDocument));
+	for (uint32_t d = 0; d < items->documents; d++)
+	{
+		SetDocument *document = items->document + d;
+
+		host_check_interrupts_at(d);
+		document->length = bag[d].length;
+		document->of_right = bag[d].number >= join->left_count;
+		document->bag = (uint32_t) (bag[d].number - (document->of_right ? join->left_count : 0));
+	}
+	host_free(bag);
 	partition(join, items);
-	host_free(next);
-	bag_free(&lengths);
 }
 
 /* ---- Items --------------------------------------------------------------- */

@@ -82,6 +82,5 @@ typedef struct SetRanks SetRanks;
 
 extern SetRanks *set_ranks_make(const SetJoin *join, SetItems *items);
 extern void set_ranks_put(SetRanks *ranks, bool in_memory);
-extern bool set_items_make(const SetJoin *join, SetItems *items);
 
 #endif

@@ -126,17 +126,6 @@ may_share(const SetJoiner *joiner, const SetDocument *x, const SetDocument *y, u
 	return x->length - x->unshared + y->length - y->unshared >= differ + 2 * needed;
 }
 
-/* Returns the sum of the frequencies of items from .. to - 1. */
-static uint64_t
-frequencies(const SetItems *items, size_t from, size_t to)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = from; i < to; i++)
-		sum += items->frequency[i];
-	return sum;
-}
-
 /* An OverlapPart: the lesser frequency. */
 OVERLAP_INLINE uint64_t
 lesser_frequency(void *state, size_t i, size_t j)
@@ -144,25 +133,6 @@ lesser_frequency(void *state, size_t i, size_t j)
 	const SetItems *items = state;
 
 	return Min(items->frequency[i], items->frequency[j]);
-}
-
-/* Does what overlap_count() does, for items that have frequencies and these sums of them. */
-static uint64_t
-count_weighted(const SetItems *items, Overlap *o, uint64_t remaining_x, uint64_t remaining_y,
-			   uint64_t needed)
-{
-	uint64_t shared = 0;
-
-	while (overlap_goes_on(o) && shared + Min(remaining_x, remaining_y) >= needed)
-	{
-		size_t i = o->i;
-		size_t j = o->j;
-
-		shared += overlap_some(o, OVERLAP_STEPS, overlap_key_32, lesser_frequency, (void *) items);
-		remaining_x -= frequencies(items, i, o->i);
-		remaining_y -= frequencies(items, j, o->j);
-	}
-	return shared;
 }
 
 /*
@@ -183,7 +153,7 @@ shared_from(const SetItems *items, const Seeker *seeker, const SetPosting *posti
 
 	return items->frequency == NULL ?
 		overlap_count(&o, needed, overlap_key_32) :
-		count_weighted(items, &o, seeker->remaining, posting->remaining, needed);
+		overlap_sum(&o, overlap_key_32, lesser_frequency, (void *) items);
 }
 
 /* Returns whether two documents of one list are known to be connected. */

@@ -518,14 +518,3 @@ set_ranks_make(const SetJoin *join, SetItems *items)
 	set_items_free(items);
 	return NULL;
 }
-
-/* Prepares the bags, in memory.  Returns false as set_join() does. */
-bool
-set_items_make(const SetJoin *join, SetItems *items)
-{
-	SetRanks *ranks = set_ranks_make(join, items);
-
-	if (ranks != NULL)
-		set_ranks_put(ranks, true);
-	return ranks != NULL;
-}

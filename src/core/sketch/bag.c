@@ -117,57 +117,11 @@ bag_add(void *state, const uint64_t *hashes, size_t count)
 	builder->count += count;
 }
 
-/* The least and the most numbers that sort_spread() takes. */
-#define SPREAD_LEAST 256
-#define SPREAD_MOST 65536
-
-/* With more numbers than this in a bucket, they are not spread like hashes. */
-#define SPREAD_BUCKET 128
-
-/*
- * Sorts numbers that are spread like hashes: puts each into the bucket of its highest bits, and
- * sorts all by insertion.  A bucket gets two to four on average.  Returns false, and leaves the
- * numbers as they are, if a bucket would get too many.
- */
-static bool
-sort_spread(uint64_t *hash, size_t count)
-{
-	int shift = __builtin_clzll(count) + 2;
-	size_t buckets = (size_t) 1 << (64 - shift);
-	uint32_t *next = host_alloc(buckets * sizeof(uint32_t));
-	uint64_t *spread = host_alloc(count * sizeof(uint64_t));
-	uint32_t most = 0;
-	uint32_t position = 0;
-
-	memset(next, 0, buckets * sizeof(uint32_t));
-	for (size_t i = 0; i < count; i++)
-		next[sort_key_signed(&hash[i]) >> shift]++;
-	for (size_t b = 0; b < buckets; b++)
-	{
-		uint32_t numbers = next[b];
-
-		most = Max(most, numbers);
-		next[b] = position;
-		position += numbers;
-	}
-	if (most <= SPREAD_BUCKET)
-	{
-		for (size_t i = 0; i < count; i++)
-			spread[next[sort_key_signed(&hash[i]) >> shift]++] = hash[i];
-		sort_few((char *) spread, count, sizeof(uint64_t), sort_key_signed);
-		memcpy(hash, spread, count * sizeof(uint64_t));
-	}
-	host_free(next);
-	host_free(spread);
-	return most <= SPREAD_BUCKET;
-}
-
 /* Sorts numbers of 64 bits by their signed value. */
 void
 hashes_sort(uint64_t *hash, size_t count)
 {
-	if (count < SPREAD_LEAST || count > SPREAD_MOST || !sort_spread(hash, count))
-		sort_records(hash, count, sizeof(uint64_t), sort_key_signed);
+	sort_records(hash, count, sizeof(uint64_t), sort_key_signed);
 }
 
 static size_t

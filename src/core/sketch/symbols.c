@@ -84,28 +84,6 @@ pack_low_bits(const uint32_t *symbols, int k, int b, uint8_t *packed)
 		*packed = (uint8_t) (pending << (8 - bits));
 }
 
-/* Packs the lowest bits of spread symbols, a byte at a time. */
-static void
-pack_lowest_bits(const uint32_t *symbols, int k, uint8_t *packed)
-{
-	for (; k >= 8; k -= 8, symbols += 8)
-	{
-		uint32_t byte = 0;
-
-		for (int i = 0; i < 8; i++)
-			byte |= (spread(symbols[i]) & 1) << (7 - i);
-		*packed++ = (uint8_t) byte;
-	}
-	if (k > 0)
-	{
-		uint32_t last[8] = {0};
-
-		for (int i = 0; i < k; i++)
-			last[i] = spread(symbols[i]);
-		pack_low_bits(last, k, 1, packed);
-	}
-}
-
 /*
  * Packs symbols of 32 bits into b bits each, at packed[SYMBOL_BYTES(k, b)].  If b < 32, a
  * packed symbol is the low bits of a hash of the symbol (b-bit minwise hashing, Li and
@@ -114,9 +92,7 @@ pack_lowest_bits(const uint32_t *symbols, int k, uint8_t *packed)
 void
 minhash_pack(const uint32_t *symbols, int k, int b, uint8_t *packed)
 {
-	if (b == 1)
-		pack_lowest_bits(symbols, k, packed);
-	else if (b == 32)
+	if (b == 32)
 		for (int i = 0; i < k; i++)
 			symbol_put_big_endian(packed + 4 * i, symbols[i]);
 	else

@@ -223,9 +223,8 @@ answer_equal(Keepers *keepers, uint64_t row)
 	const LongEdge *best = &keepers->best;
 	bool alone = best->first == NO_LONG_ROW;
 
-	edges_add_early(&keepers->answers,
-					(LongEdge){row, alone ? best->second : best->first,
-							   alone ? 1 : best->similarity});
+	edges_add(&keepers->answers,
+			  (LongEdge){row, alone ? best->second : best->first, alone ? 1 : best->similarity});
 }
 
 /* An EdgeSink for what was found. */
