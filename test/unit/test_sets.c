@@ -383,11 +383,11 @@ forms_are_scanned(uint32_t length, uint32_t changed)
 
 /* ---- Forecasts ---------------------------------------------------------- */
 
-/* A function of PairOptions: notes the number that a message begins with. */
+/* A function of PairOptions. */
 static void
-note_family(void *state, const char *message)
+note_family(void *state, double family, double minutes)
 {
-	*(double *) state = strtod(message + strlen("about "), NULL);
+	*(double *) state = family;
 }
 
 static bool

@@ -64,8 +64,9 @@ typedef struct PairOptions
 	void (*progress)(void *state, int done, int parts);
 	/* Is called when documents outgrow memory, with the bytes that would hold them; or NULL. */
 	void (*spilled)(void *state, const char *what, double bytes);
-	/* Is called once if a join takes more than a minute, with a sentence that says why; or NULL. */
-	void (*slow)(void *state, const char *message);
+	/* Is called once if a join takes more than a minute, with about the number of documents that are
+	   compared with each other, and the minutes; or NULL. */
+	void (*slow)(void *state, double family, double minutes);
 	void *state; /* the state of these functions */
 	PairStats *stats;
 } PairOptions;

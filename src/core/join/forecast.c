@@ -8,7 +8,6 @@
 #include "join/forecast.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -73,7 +72,7 @@ typedef struct SampledSide
 } SampledSide;
 
 static SampledSide
-sample_side(const SpreadJoin *join, const JoinSide *side, const FileList *in_file)
+take_side(const SpreadJoin *join, const JoinSide *side, const FileList *in_file)
 {
 	SampledSide sample = {side->documents, Min(side->documents, SAMPLED)};
 	size_t stride = join->symbols.stride;
@@ -94,7 +93,7 @@ sample_side(const SpreadJoin *join, const JoinSide *side, const FileList *in_fil
 
 /* Returns the buckets of a sample in a group. */
 static uint32_t *
-buckets_of(const SpreadJoin *join, const SampledSide *sample, int group)
+buckets_in_group(const SpreadJoin *join, const SampledSide *sample, int group)
 {
 	uint32_t *bucket = host_alloc(sample->count * sizeof(uint32_t));
 
@@ -106,11 +105,11 @@ buckets_of(const SpreadJoin *join, const SampledSide *sample, int group)
 
 /* Adds the pairs of two samples that meet in a group, as many as each of them stands for. */
 static void
-add_group(Forecast *forecast, int group, const SampledSide *x, const SampledSide *y)
+add_work_of_group(Forecast *forecast, int group, const SampledSide *x, const SampledSide *y)
 {
 	const SpreadJoin *join = forecast->signatures;
-	uint32_t *left = buckets_of(join, x, group);
-	uint32_t *right = buckets_of(join, y, group);
+	uint32_t *left = buckets_in_group(join, x, group);
+	uint32_t *right = buckets_in_group(join, y, group);
 	int radius = join_radius(&join->plan, group);
 	double scale = (double) y->documents / y->count;
 
@@ -138,11 +137,11 @@ estimate_signatures(Forecast *forecast)
 	const JoinSide *left = &join->symbols.left;
 	const JoinSide *right = &join->symbols.right;
 	bool two = right->documents > 0;
-	SampledSide x = sample_side(join, left, &join->left);
-	SampledSide y = two ? sample_side(join, right, &join->right) : x;
+	SampledSide x = take_side(join, left, &join->left);
+	SampledSide y = two ? take_side(join, right, &join->right) : x;
 
 	for (int group = 0; group < join->plan.groups; group++)
-		add_group(forecast, group, &x, two ? &y : &x);
+		add_work_of_group(forecast, group, &x, two ? &y : &x);
 	if (join->plan.groups == 0)
 	{
 		forecast->all = (double) x.documents * y.documents;
@@ -266,7 +265,6 @@ forecast_look(Forecast *forecast, double done)
 	const PairOptions *options = forecast->options;
 	double share;
 	double minutes;
-	char message[200];
 
 	if (forecast->all == 0)
 		estimate_signatures(forecast);
@@ -277,8 +275,5 @@ forecast_look(Forecast *forecast, double done)
 	if (forecast->family == 0 || !(minutes * 60e6 >= host_limit(SILENT_US)))
 		return;
 	options->stats->slow = true;
-	snprintf(message, sizeof(message),
-			 "about %.0f values have to be compared with each other, which takes about %.0f minutes",
-			 two_digits(forecast->family), Max(rint(minutes), 1));
-	options->slow(options->state, message);
+	options->slow(options->state, two_digits(forecast->family), fmax(rint(minutes), 1));
 }

@@ -27,7 +27,7 @@ typedef struct Forecast
 	double done;   /* the work of groups or parts that this process has joined */
 	double all;    /* all work; 0: not estimated yet */
 	double family; /* the documents of the largest family; 0: none is large */
-	double before[FORECAST_STEPS + 1]; /* for sets: the work before each step */
+	double before[FORECAST_STEPS + 1]; /* the work before each step of a join of sets */
 } Forecast;
 
 extern bool forecast_is_due(Forecast *forecast);

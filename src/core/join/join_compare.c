@@ -166,7 +166,7 @@ compare_with_run(JoinPass *pass, Range left, uint32_t run, const PrefixRun *load
 
 /* Looks how long the join takes. */
 static void
-look_ahead(const JoinPass *pass)
+join_look_ahead(const JoinPass *pass)
 {
 	Forecast *forecast = pass->join->forecast;
 
@@ -193,7 +193,7 @@ compare_runs(JoinPass *pass, Range left, Range right, bool same)
 		pass->stats.candidates += (uint64_t) (with.end - with.first) * documents;
 		if (same && left.first <= run)
 			pass->stats.candidates -= (uint64_t) documents * (documents + 1) / 2;
-		look_ahead(pass);
+		join_look_ahead(pass);
 	}
 }
 
@@ -398,7 +398,7 @@ compare_tiles(JoinPass *pass, const uint32_t *masks, int count)
 			{
 				host_check_interrupts();
 				best_kernel.compare(pass, tile, masks + first, next - first);
-				look_ahead(pass);
+				join_look_ahead(pass);
 			}
 	}
 }

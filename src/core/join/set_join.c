@@ -525,7 +525,7 @@ set_join_end(SetJoiner *joiner)
 
 /* Looks how long a run takes that has joined some parts up to a document. */
 static void
-look_ahead(const SetJoin *join, const SetPlan *plan, const bool *joined, uint32_t d)
+sets_look_ahead(const SetJoin *join, const SetPlan *plan, const bool *joined, uint32_t d)
 {
 	double done = 0;
 
@@ -559,7 +559,7 @@ set_run(const SetJoin *join, const SetPlan *plan, JoinStats *stats)
 			const SetDocument *document = plan->items.document + d;
 
 			if (d % LOOK_STEP == 0 && forecast_is_due(join->forecast))
-				look_ahead(join, plan, joined, d);
+				sets_look_ahead(join, plan, joined, d);
 			wanted = set_join_seek(joiner, document, d, document->earliest, d) == 0 ||
 				set_join_give(joiner);
 		}

@@ -81,7 +81,7 @@ make_block(SetSpread *spread, uint32_t from)
 
 /* Looks how long the join takes, whose block of documents from one number to another is at a document. */
 static void
-look_ahead(const SetSpread *spread, uint32_t from, uint32_t to, uint32_t earliest, uint32_t d)
+block_look_ahead(const SetSpread *spread, uint32_t from, uint32_t to, uint32_t earliest, uint32_t d)
 {
 	double before = set_work_before(spread->join, spread->all, from);
 	double block = set_work_before(spread->join, spread->all, to) - before;
@@ -110,7 +110,7 @@ join_block(SetSpread *spread, uint32_t from)
 		size_t pairs;
 
 		if (forecast_is_due(spread->join->forecast))
-			look_ahead(spread, from, from + end, document->earliest, d);
+			block_look_ahead(spread, from, from + end, document->earliest, d);
 		read_document(spread, &plan.items, d, plan.items.documents, plan.items.positions);
 		while (to < end && document[to].earliest <= d)
 			to++;

@@ -129,10 +129,11 @@ report_files(void *state, const char *what, double bytes)
 
 /* A function of PairOptions: tells the user why a call takes long. */
 static void
-report_slow(void *state, const char *message)
+report_slow(void *state, double family, double minutes)
 {
 	ereport(NOTICE,
-			(errmsg("%s", message),
+			(errmsg("about %.0f values have to be compared with each other, which takes about %.0f minutes",
+					family, minutes),
 			 errhint("Use a lexicon that leaves out what many texts share, or a higher threshold.")));
 }
 

@@ -173,6 +173,19 @@ host_limit(size_t usual)
 	return usual;
 }
 
+/* Tells the program that a call takes minutes for a family of values. */
+void
+session_warn(const neardup_session *session, double family, double minutes)
+{
+	char message[200];
+
+	snprintf(message, sizeof(message),
+			 "about %.0f values have to be compared with each other, which takes about %.0f minutes",
+			 family, minutes);
+	if (session->host.warn != NULL)
+		session->host.warn(session->host.state, message);
+}
+
 /* Fails because something is too large. */
 void
 host_refuse_size(const char *what)

@@ -75,6 +75,7 @@ extern neardup_code session_end(void);
 extern int session_thread(void);
 extern void session_keep(void *memory);
 extern bool session_lend(neardup_session *owner, void (*function)(void *state), void *state);
+extern void session_warn(const neardup_session *session, double family, double minutes);
 extern _Noreturn void session_fail_again(void);
 extern _Noreturn void session_fail(neardup_code code, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

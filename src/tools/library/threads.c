@@ -226,12 +226,9 @@ thread_run_join(void *state, PairJoin *join, PairSink sink, void *sink_state)
 
 /* A function of PairOptions. */
 static void
-thread_say_slow(void *state, const char *message)
+thread_say_slow(void *state, double family, double minutes)
 {
-	const neardup_host *host = &((const PairCall *) state)->session->host;
-
-	if (host->warn != NULL)
-		host->warn(host->state, message);
+	session_warn(((const PairCall *) state)->session, family, minutes);
 }
 
 /* ---- Documents ---------------------------------------------------------- */
