@@ -67,6 +67,13 @@ sort_key_signed(const void *record)
 	return *(const uint64_t *) record ^ (uint64_t) 1 << 63;
 }
 
+/* A SortKey of numbers of 32 bits, or of records that begin with one. */
+SORT_INLINE uint64_t
+sort_key_32(const void *record)
+{
+	return *(const uint32_t *) record;
+}
+
 /* A SortKey of a record that begins with two numbers of 32 bits: the first, then the second. */
 SORT_INLINE uint64_t
 sort_key_pair(const void *record)

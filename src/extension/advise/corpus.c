@@ -125,13 +125,6 @@ corpus_cut(Corpus *corpus)
 
 /* ---- Shingles ------------------------------------------------------------------ */
 
-/* A SortKey. */
-static inline uint64
-element_key(const void *element)
-{
-	return *(const uint32 *) element;
-}
-
 /* Sets the elements of a text by a scheme. */
 static void
 take_elements(Corpus *corpus, CorpusText *text, int s, const Utf8Text *utf8)
@@ -145,7 +138,7 @@ take_elements(Corpus *corpus, CorpusText *text, int s, const Utf8Text *utf8)
 	element = palloc(Max(builder.table.count, 1) * sizeof(uint32));
 	for (size_t i = 0; i < builder.table.count; i++)
 		element[i] = (uint32) (builder.element[i] >> 32);
-	sort_records(element, builder.table.count, sizeof(uint32), element_key);
+	sort_records(element, builder.table.count, sizeof(uint32), sort_key_32);
 	for (size_t i = 0; i < builder.table.count && element[i] <= corpus->highest[s]; i++)
 		if (i == 0 || element[i] != element[i - 1])
 			element[distinct++] = element[i];
@@ -341,7 +334,7 @@ corpus_median_length(const Corpus *corpus, int scheme)
 
 	for (uint32 i = 0; i < corpus->inside; i++)
 		length[i] = corpus->text[i].elements[scheme];
-	sort_records(length, corpus->inside, sizeof(uint32), element_key);
+	sort_records(length, corpus->inside, sizeof(uint32), sort_key_32);
 	median = corpus->inside == 0 ? 0 : length[corpus->inside / 2];
 	pfree(length);
 	return median * ((double) PG_UINT32_MAX / corpus->highest[scheme]);

@@ -252,7 +252,7 @@ typedef void (*ReportReceiver)(void *state, const SearchReport *report);
 extern bool index_search(Relation index, const SearchQuery *query, int queries, MatchList *found,
 						 uint64 *after, ReportReceiver receiver, void *state);
 
-/* The query's bucket in a group. */
+/* The query's bucket in a group.  sort_key_pair() sorts buckets by their length. */
 typedef struct QueryBucket
 {
 	uint32 length; /* the number of its postings */
@@ -261,7 +261,6 @@ typedef struct QueryBucket
 } QueryBucket;
 
 extern QueryBucket *set_buckets(const SetQuery *query, const Grouping *g);
-extern void set_sort_buckets(QueryBucket *bucket, uint32 count);
 
 /* ---- Documents of a search (scan_documents.c) ---------------------------- */
 

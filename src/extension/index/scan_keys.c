@@ -56,22 +56,6 @@ values_of_key(Relation index, const ScanKeyData *key)
 
 /* ---- Conditions on keys ------------------------------------------------- */
 
-static int
-compare_hashes(const void *x, const void *y)
-{
-	uint32 a = *(const uint32 *) x;
-	uint32 b = *(const uint32 *) y;
-
-	return a < b ? -1 : a > b;
-}
-
-/* A SortKey. */
-static inline uint64
-hash_key(const void *hash)
-{
-	return *(const uint32 *) hash;
-}
-
 static KeyCondition
 condition_of_key(Relation index, const ScanKeyData *key)
 {
@@ -88,7 +72,7 @@ condition_of_key(Relation index, const ScanKeyData *key)
 	/* A guard asks for rows that are equal to a value or NULL. */
 	if (key->sk_flags & SK_SEARCHNULL)
 		condition.hash[values.count++] = HASH_OF_NULL;
-	sort_records(condition.hash, values.count, sizeof(uint32), hash_key);
+	sort_records(condition.hash, values.count, sizeof(uint32), sort_key_32);
 	for (int i = 0; i < values.count; i++)
 		if (i == 0 || condition.hash[i] != condition.hash[i - 1])
 			condition.hash[condition.count++] = condition.hash[i];
@@ -99,8 +83,10 @@ condition_of_key(Relation index, const ScanKeyData *key)
 bool
 condition_holds(const KeyCondition *condition, uint32 hash)
 {
-	return bsearch(&hash, condition->hash, condition->count, sizeof(uint32), compare_hashes) !=
-		NULL;
+	int at = 0;
+
+	SEARCH_SORTED(at, condition->count, condition->hash[middle] < hash);
+	return at < condition->count && condition->hash[at] == hash;
 }
 
 /* ---- Balls -------------------------------------------------------------- */

@@ -10,6 +10,8 @@
 
 #include "access/generic_xlog.h"
 
+#include "base/sort.h"
+
 /* Notes where a match is, unless there are many. */
 void
 matches_note_position(MatchList *list, MatchPosition position)
@@ -48,36 +50,23 @@ kill_on_page(Relation index, const MatchPosition *position, Size count)
 	UnlockReleaseBuffer(buffer);
 }
 
-static int
-compare_matches(const void *x, const void *y)
+/* A SortKey of positions: their pages. */
+static inline uint64
+key_of_page(const void *record)
 {
-	uint64 a = *(const uint64 *) x;
-	uint64 b = *(const uint64 *) y;
+	const MatchPosition *position = record;
 
-	return (a > b) - (a < b);
-}
-
-/* Orders positions by their pages. */
-static int
-kill_compare_positions(const void *x, const void *y)
-{
-	const MatchPosition *a = x;
-	const MatchPosition *b = y;
-
-	if (a->block != b->block)
-		return a->block < b->block ? -1 : 1;
-	return (a->stamp > b->stamp) - (a->stamp < b->stamp);
+	return (uint64) position->block << 32 | position->stamp;
 }
 
 /* Returns whether a match is among the killed, which are bits in the order of the list. */
 static bool
 is_killed(const MatchList *list, const uint8 *killed, uint64 match)
 {
-	const uint64 *found =
-		bsearch(&match, list->match, list->count, sizeof(uint64), compare_matches);
-	Size at = found == NULL ? 0 : found - list->match;
+	Size at = 0;
 
-	return found != NULL && (killed[at / 8] & 1 << at % 8) != 0;
+	SEARCH_SORTED(at, list->count, list->match[middle] < match);
+	return at < list->count && list->match[at] == match && (killed[at / 8] & 1 << at % 8) != 0;
 }
 
 /*
@@ -93,11 +82,12 @@ matches_kill(Relation index, MatchList *list, const uint8 *killed)
 	for (Size i = 0; i < list->positions; i++)
 		if (is_killed(list, killed, list->position[i].match))
 			list->position[kept++] = list->position[i];
-	qsort(list->position, kept, sizeof(MatchPosition), kill_compare_positions);
+	if (kept > 1)
+		sort_records(list->position, kept, sizeof(MatchPosition), key_of_page);
 	for (Size i = 0; i < kept; i = next)
 	{
 		for (next = i + 1;
-			 next < kept && kill_compare_positions(&list->position[i], &list->position[next]) == 0;)
+			 next < kept && key_of_page(&list->position[i]) == key_of_page(&list->position[next]);)
 			next++;
 		kill_on_page(index, &list->position[i], next - i);
 	}

@@ -118,18 +118,10 @@ select_least(uint64 *x, Size n, Size k)
 static bool
 has(const uint64 *x, Size n, uint64 match)
 {
-	Size low = 0;
+	Size at = 0;
 
-	for (Size high = n; low < high;)
-	{
-		Size middle = low + (high - low) / 2;
-
-		if (x[middle] < match)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < n && x[low] == match;
+	SEARCH_SORTED(at, n, x[middle] < match);
+	return at < n && x[at] == match;
 }
 
 /* ---- Rounds ------------------------------------------------------------- */

@@ -13,19 +13,9 @@
 #include "portability/instr_time.h"
 #include "utils/spccache.h"
 
+#include "base/sort.h"
+
 /* ---- Segments ----------------------------------------------------------- */
-
-/* Orders buckets by length, the shortest first. */
-static int
-search_compare_lengths(const void *x, const void *y)
-{
-	const QueryBucket *a = x;
-	const QueryBucket *b = y;
-
-	if (a->length != b->length)
-		return a->length < b->length ? -1 : 1;
-	return a->group - b->group;
-}
 
 /* Sets a plan for the lengths of the query's own buckets, and sorts these by length. */
 static void
@@ -36,7 +26,7 @@ plan_for_lengths(Search *s, Segment *segment, QueryBucket *bucket)
 	double *sum;
 
 	postings_lengths(s->index, segment, s->report, bucket, groups);
-	qsort(bucket, groups, sizeof(QueryBucket), search_compare_lengths);
+	sort_records(bucket, groups, sizeof(QueryBucket), sort_key_pair);
 	sum = palloc((groups + 1) * sizeof(double));
 	sum[0] = 0;
 	for (int g = 0; g < groups; g++)
@@ -293,21 +283,6 @@ finish_report(Search *s)
 	memset(s->report, 0, sizeof(SearchReport));
 }
 
-/* Sorts segments by age, the oldest first.  They nearly always are in that order. */
-static void
-sort_by_stamp(IndexMeta *meta)
-{
-	for (uint32 i = 1; i < meta->segments; i++)
-	{
-		SegmentEntry entry = meta->segment[i];
-		uint32 j = i;
-
-		for (; j > 0 && meta->segment[j - 1].stamp > entry.stamp; j--)
-			meta->segment[j] = meta->segment[j - 1];
-		meta->segment[j] = entry;
-	}
-}
-
 /*
  * Searches what the metapage lists and has not been searched, until one of it turns out to be
  * replaced.  What maintenance replaces soonest goes first: the tails, then the youngest segments.
@@ -349,9 +324,7 @@ search_listed(Search *s)
 	}
 }
 
-/*
- * Begins to search by a copy of the metapage.
- */
+/* Begins to search by a copy of the metapage. */
 static void
 use_meta(Search *s, IndexMeta *meta)
 {
@@ -361,7 +334,8 @@ use_meta(Search *s, IndexMeta *meta)
 		index_check_shape(s->index, &meta->shape, &s->query->centre.header, false);
 	if (meta->shape.k != 0 && s->query->origin != NULL)
 		index_check_shape(s->index, &meta->shape, &s->query->origin->header, false);
-	sort_by_stamp(meta);
+	/* By age, the oldest first. */
+	sort_records(meta->segment, meta->segments, sizeof(SegmentEntry), sort_key_32);
 	s->meta = meta;
 	s->k = meta->shape.k;
 	s->b = signature_bits(&meta->shape);

@@ -13,6 +13,8 @@
 
 #include "miscadmin.h"
 
+#include "base/sort.h"
+
 /* Returns the query for the sets whose measure with a set is at least a threshold. */
 SetQuery *
 set_query(const Signature *set, Measure measure, double threshold)
@@ -274,25 +276,6 @@ poisson_tail(double mean, int c)
 	return Max(0, 1 - below);
 }
 
-/* Orders buckets by length, the shortest first. */
-static int
-sets_compare_lengths(const void *x, const void *y)
-{
-	const QueryBucket *a = x;
-	const QueryBucket *b = y;
-
-	if (a->length != b->length)
-		return a->length < b->length ? -1 : 1;
-	return (a->bucket > b->bucket) - (a->bucket < b->bucket);
-}
-
-/* Sorts buckets by their lengths. */
-void
-set_sort_buckets(QueryBucket *bucket, uint32 count)
-{
-	qsort(bucket, count, sizeof(QueryBucket), sets_compare_lengths);
-}
-
 /* A counter holds no more hits. */
 #define HITS_MAX 255
 
@@ -384,7 +367,7 @@ search_pages(Search *s, Segment *segment, uint32 first, uint32 end)
 	{
 		bucket = set_buckets(query, g);
 		postings_lengths(s->index, segment, s->report, bucket, query->count);
-		set_sort_buckets(bucket, query->count);
+		sort_records(bucket, query->count, sizeof(QueryBucket), sort_key_pair);
 		choose_lists(plan, query, bucket, overlap, documents, documents / Max(segment->numbers, 1),
 					 price.ns);
 	}
