@@ -235,72 +235,7 @@ counter_add(HitCounter *counter, const uint8_t *code, size_t bytes, uint32_t num
 	return true;
 }
 
-/* ---- Sorting candidates ------------------------------------------------- */
-
-#define INSERTION_SORT_MAX 64
-#define RADIX_BITS 11
-#define RADIX (1 << RADIX_BITS)
-
-static void
-insertion_sort(uint32_t *x, size_t n)
-{
-	for (size_t i = 1; i < n; i++)
-	{
-		uint32_t value = x[i];
-		size_t j = i;
-
-		for (; j > 0 && x[j - 1] > value; j--)
-			x[j] = x[j - 1];
-		x[j] = value;
-	}
-}
-
-/* Sorts by one digit of RADIX_BITS bits, stably. */
-static void
-radix_pass(const uint32_t *from, uint32_t *to, size_t n, int shift)
-{
-	size_t start[RADIX] = {0};
-	size_t sum = 0;
-
-	for (size_t i = 0; i < n; i++)
-		start[from[i] >> shift & (RADIX - 1)]++;
-	for (int digit = 0; digit < RADIX; digit++)
-	{
-		size_t count = start[digit];
-
-		start[digit] = sum;
-		sum += count;
-	}
-	for (size_t i = 0; i < n; i++)
-		to[start[from[i] >> shift & (RADIX - 1)]++] = from[i];
-}
-
-/* Sorts the candidates, ascending. */
-static void
-sort_candidates(HitCounter *counter)
-{
-	uint32_t *spare;
-	uint32_t all = 0;
-	size_t n = counter->candidates;
-
-	if (n <= INSERTION_SORT_MAX)
-	{
-		insertion_sort(counter->candidate, n);
-		return;
-	}
-	for (size_t i = 0; i < n; i++)
-		all |= counter->candidate[i];
-	spare = host_alloc(counter->room * sizeof(uint32_t));
-	for (int shift = 0; shift < 32 && all >> shift != 0; shift += RADIX_BITS)
-	{
-		uint32_t *swap = counter->candidate;
-
-		radix_pass(counter->candidate, spare, n, shift);
-		counter->candidate = spare;
-		spare = swap;
-	}
-	host_free(spare);
-}
+/* ---- Candidates --------------------------------------------------------- */
 
 /* Returns the candidates, ascending and distinct, in the counter's memory. */
 const uint32_t *
@@ -310,7 +245,7 @@ counter_candidates(HitCounter *counter, size_t *count)
 
 	if (counter->pendings > 0)
 		count_pending(counter);
-	sort_candidates(counter);
+	sort_records(counter->candidate, counter->candidates, sizeof(uint32_t), sort_key_32);
 	for (size_t i = 0, next; i < counter->candidates; i = next)
 	{
 		uint32_t document = counter->candidate[i];
