@@ -72,10 +72,8 @@ page_is_ours(Page page)
 
 extern _Noreturn void page_corrupt(Relation index, BlockNumber block, const char *what);
 extern Buffer page_read(Relation index, BlockNumber block, PageKind kind, uint32 stamp);
-extern Buffer page_read_documents(Relation index, BlockNumber block, uint32 stamp, uint32 segment,
-								  Buffer *recent);
 extern Buffer page_read_recent(Relation index, BlockNumber block, PageKind kind, uint32 stamp,
-							   Buffer *recent);
+							   uint32 listed, Buffer *recent);
 extern void page_check_documents(Relation index, Buffer buffer, uint32 stride);
 
 extern int64 pages_read_in(void);

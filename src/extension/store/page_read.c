@@ -81,10 +81,14 @@ refuse_page(Relation index, Buffer buffer, uint32 stamp, uint32 listed)
 	return InvalidBuffer;
 }
 
-/* Pins and share-locks a page of the stamp, which `listed` has; see page_read. */
-static Buffer
-lock_page(Relation index, BlockNumber block, PageKind kind, uint32 stamp, uint32 listed,
-		  Buffer *recent)
+/*
+ * Reads a page, as page_read() does, that was last in *recent; sets this to where it is.  The page
+ * belongs to the segment or tail `listed`: a page of documents may have the stamp of a tail that the
+ * segment replaced.
+ */
+Buffer
+page_read_recent(Relation index, BlockNumber block, PageKind kind, uint32 stamp, uint32 listed,
+				 Buffer *recent)
 {
 	Buffer buffer = pin_block(index, block, recent);
 	const PageInfo *info = page_info(BufferGetPage(buffer));
@@ -94,13 +98,6 @@ lock_page(Relation index, BlockNumber block, PageKind kind, uint32 stamp, uint32
 		info->kind != kind)
 		return refuse_page(index, buffer, stamp, listed);
 	return buffer;
-}
-
-/* Reads a page, as page_read() does, that was last in *recent; sets this to where it is. */
-Buffer
-page_read_recent(Relation index, BlockNumber block, PageKind kind, uint32 stamp, Buffer *recent)
-{
-	return lock_page(index, block, kind, stamp, stamp, recent);
 }
 
 /*
@@ -114,18 +111,7 @@ page_read(Relation index, BlockNumber block, PageKind kind, uint32 stamp)
 {
 	Buffer recent = InvalidBuffer;
 
-	return page_read_recent(index, block, kind, stamp, &recent);
-}
-
-/*
- * Reads a page of documents of a segment, as page_read_recent() does.  Its stamp may be the
- * stamp of a tail that the segment replaced.  Returns InvalidBuffer if maintenance has replaced
- * the segment.
- */
-Buffer
-page_read_documents(Relation index, BlockNumber block, uint32 stamp, uint32 segment, Buffer *recent)
-{
-	return lock_page(index, block, PAGE_DOCUMENTS, stamp, segment, recent);
+	return page_read_recent(index, block, kind, stamp, stamp, &recent);
 }
 
 /* ---- Free pages --------------------------------------------------------- */

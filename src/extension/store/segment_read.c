@@ -419,8 +419,9 @@ segment_documents(Relation index, Segment *segment, uint32 page)
 	if (map == NULL)
 		return InvalidBuffer;
 	slot = map_slot(map, page % ENTRIES_PER_MAP);
-	buffer = page_read_documents(index, slot.block, segment->sets ? segment->stamp : slot.number,
-								 segment->stamp, slot.recent);
+	buffer =
+		page_read_recent(index, slot.block, PAGE_DOCUMENTS,
+						 segment->sets ? segment->stamp : slot.number, segment->stamp, slot.recent);
 	if (BufferIsValid(page_or_replaced(segment, buffer)) &&
 		page_info(BufferGetPage(buffer))->count > segment->documents_per_page)
 		page_corrupt(index, slot.block, "more documents than fit");
@@ -442,7 +443,8 @@ segment_elements(Relation index, Segment *segment, uint32 page)
 	if (map == NULL)
 		return InvalidBuffer;
 	slot = map_slot(map, number % ENTRIES_PER_MAP);
-	buffer = page_read_recent(index, slot.block, PAGE_ELEMENTS, segment->stamp, slot.recent);
+	buffer = page_read_recent(index, slot.block, PAGE_ELEMENTS, segment->stamp, segment->stamp,
+							  slot.recent);
 	if (BufferIsValid(page_or_replaced(segment, buffer)))
 		page_check_documents(index, buffer, 0);
 	return buffer;
@@ -585,5 +587,6 @@ segment_postings(Relation index, Segment *segment, const PostingPosition *positi
 {
 	return page_or_replaced(segment,
 							page_read_recent(index, position->page.block, PAGE_POSTINGS,
-											 segment->stamp, position->page.recent));
+											 segment->stamp, segment->stamp,
+											 position->page.recent));
 }

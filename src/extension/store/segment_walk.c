@@ -54,8 +54,8 @@ walk_documents(SegmentWalk *walk, uint32 page)
 		return InvalidBuffer;
 	entry = walk->entry[page % ENTRIES_PER_MAP];
 	buffer =
-		page_read_documents(walk->index, entry.block, segment->sets ? segment->stamp : entry.number,
-							segment->stamp, &recent);
+		page_read_recent(walk->index, entry.block, PAGE_DOCUMENTS,
+						 segment->sets ? segment->stamp : entry.number, segment->stamp, &recent);
 	if (BufferIsValid(buffer))
 		page_check_documents(walk->index, buffer, segment->root.stride);
 	return buffer;
