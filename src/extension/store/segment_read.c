@@ -201,14 +201,17 @@ segment_load_root(Relation index, const IndexMeta *meta, const SegmentEntry *ent
 	return load_list(index, s, buffer);
 }
 
-/* Returns the last map of postings from `low` on that begins with a bucket or before it. */
+/*
+ * Returns the last of the maps of postings from `low` on, before `end`, that begins with a bucket or
+ * before it; `low` if none does.
+ */
 static uint32
-last_map_from(const Segment *s, uint32 low, uint32 bucket)
+last_map_from(const Segment *s, uint32 low, uint32 end, uint32 bucket)
 {
 	const MapEntry *map = s->list + s->root.document_maps;
 	uint32 next = low + 1;
 
-	SEARCH_SORTED(next, s->root.posting_maps, bucket_of_number(map[middle].number) <= bucket);
+	SEARCH_SORTED(next, end, bucket_of_number(map[middle].number) <= bucket);
 	return next - 1;
 }
 
@@ -231,7 +234,8 @@ locate_groups(Segment *s)
 		s->first_bucket[g] = (uint32) group_first_bucket(&s->grouping, g);
 		s->first_map[g] = s->root.posting_maps == 0 ?
 			0 :
-			last_map_from(s, g == 0 ? 0 : s->first_map[g - 1], s->first_bucket[g]);
+			last_map_from(s, g == 0 ? 0 : s->first_map[g - 1], s->root.posting_maps,
+						  s->first_bucket[g]);
 	}
 	s->map = palloc0(root_maps(&s->root) * sizeof(CachedMap *) + 1);
 	s->recent = palloc0(Min(root_maps(&s->root), RECENT_MAPS) * sizeof(Buffer *) + 1);
@@ -325,15 +329,6 @@ segment_read_map(Relation index, const Segment *s, uint32 map)
 		if (bucket_of_number(entry[i].number) < bucket_of_number(entry[i - 1].number))
 			page_corrupt(index, block, "map out of order");
 	return buffer;
-}
-
-/* Returns the bucket where a map of postings begins, or the end of all for the last. */
-static uint32
-map_first_bucket(const Segment *s, uint32 map)
-{
-	return map < s->root.posting_maps ?
-		bucket_of_number(s->list[s->root.document_maps + map].number) :
-		s->first_bucket[grouping_lists(&s->grouping)];
 }
 
 /* Allocates memory of a segment, and counts it. */
@@ -473,23 +468,11 @@ segment_size_of_page(Relation index, Segment *segment, uint32 page, uint32 *size
 
 /* ---- Postings ----------------------------------------------------------- */
 
-/*
- * Returns in which map of postings a bucket of a group begins.  Among the maps of a group,
- * interpolation is nearly always right.
- */
+/* Returns in which map of postings a bucket of a group begins. */
 uint32
 segment_map_of(const Segment *s, int group, uint32 number)
 {
-	uint32 low = s->first_map[group];
-	uint32 count = s->first_map[group + 1] - low + 1;
-	uint64 offset = number - s->first_bucket[group];
-	uint32 map = low + (uint32) (offset * count >> group_bucket_bits(&s->grouping, group));
-
-	while (map > low && map_first_bucket(s, map) > number)
-		map--;
-	while (map + 1 < low + count && map_first_bucket(s, map + 1) <= number)
-		map++;
-	return map;
+	return last_map_from(s, s->first_map[group], s->first_map[group + 1] + 1, number);
 }
 
 /* Prefetches where a cached map is likely to have a bucket. */
