@@ -83,7 +83,7 @@ COMMENT ON FUNCTION to_minhash(pg_catalog.text, int, int, pg_catalog.text) IS
 
 -- The argument has no name, or to_minhash(body, scheme => ...) would be ambiguous.
 CREATE FUNCTION to_minhash(pg_catalog.text, pg_catalog.text) RETURNS minhash
-	AS 'MODULE_PATHNAME', 'neardup_to_minhash_text'
+	AS 'MODULE_PATHNAME', 'neardup_to_minhash_scheme'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION to_minhash(pg_catalog.text, pg_catalog.text) IS
 	'sketch of the shingles of a text under a scheme: 512 symbols of one bit';

@@ -82,7 +82,7 @@ COMMENT ON FUNCTION to_simhash(pg_catalog.text, int, pg_catalog.text) IS
 
 -- The argument has no name, or to_simhash(body, scheme => ...) would be ambiguous.
 CREATE FUNCTION to_simhash(pg_catalog.text, pg_catalog.text) RETURNS simhash
-	AS 'MODULE_PATHNAME', 'neardup_to_simhash_text'
+	AS 'MODULE_PATHNAME', 'neardup_to_simhash_scheme'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION to_simhash(pg_catalog.text, pg_catalog.text) IS
 	'fingerprint of the shingles of a text under a scheme: 64 bits';

@@ -69,37 +69,30 @@ neardup_minhash_of_bytea(PG_FUNCTION_ARGS)
 
 /* ---- Constructors ------------------------------------------------------- */
 
-/* Returns the signature of a text. */
-static struct varlena *
-minhash_type_minhash_of_text(Datum text, int k, int b, SchemeId scheme)
+/*
+ * Returns the header of a signature of a scheme.  Of four arguments two are the shape; otherwise it is
+ * the default.
+ */
+static SignatureHeader
+header_of_arguments(FunctionCallInfo fcinfo, SchemeId scheme)
 {
-	SignatureMaker maker = {.scheme = scheme};
+	bool shaped = PG_NARGS() == 4;
+	int k = shaped ? PG_GETARG_INT32(1) : DEFAULT_MINHASH_K;
+	int b = shaped ? PG_GETARG_INT32(2) : DEFAULT_MINHASH_B;
 
 	check_minhash_shape(k, b, NULL);
-	maker.header = signature_header(SIGNATURE_MINHASH, k, b, scheme);
-	return signature_make(&maker, text);
+	return signature_header(SIGNATURE_MINHASH, k, b, scheme);
 }
 
-/* to_minhash(text, k int, b int, scheme text) returns minhash */
+/* to_minhash(text, k int, b int, scheme text), to_minhash(text, text) return minhash; the last is a scheme */
 PG_FUNCTION_INFO_V1(neardup_to_minhash_scheme);
 Datum
 neardup_to_minhash_scheme(PG_FUNCTION_ARGS)
 {
-	SchemeId scheme = text_scheme_of_argument(fcinfo, 3);
+	SchemeId scheme = text_scheme_of_argument(fcinfo, PG_NARGS() - 1);
+	SignatureMaker maker = {.header = header_of_arguments(fcinfo, scheme), .scheme = scheme};
 
-	PG_RETURN_POINTER(minhash_type_minhash_of_text(PG_GETARG_DATUM(0), PG_GETARG_INT32(1),
-												   PG_GETARG_INT32(2), scheme));
-}
-
-/* to_minhash(text, text) returns minhash; the second is a scheme */
-PG_FUNCTION_INFO_V1(neardup_to_minhash_text);
-Datum
-neardup_to_minhash_text(PG_FUNCTION_ARGS)
-{
-	SchemeId scheme = text_scheme_of_argument(fcinfo, 1);
-
-	PG_RETURN_POINTER(minhash_type_minhash_of_text(PG_GETARG_DATUM(0), DEFAULT_MINHASH_K,
-												   DEFAULT_MINHASH_B, scheme));
+	PG_RETURN_POINTER(signature_make(&maker, PG_GETARG_DATUM(0)));
 }
 
 /* to_minhash(shingles, k int, b int) returns minhash */
@@ -135,14 +128,11 @@ PG_FUNCTION_INFO_V1(neardup_to_minhash_lexicon);
 Datum
 neardup_to_minhash_lexicon(PG_FUNCTION_ARGS)
 {
-	bool shaped = PG_NARGS() == 4;
-	int k = shaped ? PG_GETARG_INT32(1) : DEFAULT_MINHASH_K;
-	int b = shaped ? PG_GETARG_INT32(2) : DEFAULT_MINHASH_B;
 	const ReadyLexicon *lexicon = text_lexicon_of_argument(fcinfo, PG_NARGS() - 1);
-	SignatureMaker maker = {.scheme = lexicon->scheme, .weights = &lexicon->weights};
+	SignatureMaker maker = {.header = header_of_arguments(fcinfo, lexicon->weighed),
+							.scheme = lexicon->scheme,
+							.weights = &lexicon->weights};
 
-	check_minhash_shape(k, b, NULL);
-	maker.header = signature_header(SIGNATURE_MINHASH, k, b, lexicon->weighed);
 	PG_RETURN_POINTER(signature_make(&maker, PG_GETARG_DATUM(0)));
 }
 

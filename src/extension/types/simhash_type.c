@@ -8,6 +8,7 @@
 #include "utils/builtins.h"
 #include "utils/varbit.h"
 
+#include "base/defaults.h"
 #include "types/shingles_type.h"
 
 /* ---- Typmod ------------------------------------------------------------- */
@@ -85,35 +86,17 @@ simhash_of_builder(SimhashBuilder *builder, int f, SchemeId scheme)
 	return value;
 }
 
-/* Returns the signature of a text. */
-static struct varlena *
-simhash_type_simhash_of_text(Datum text, int f, SchemeId scheme)
-{
-	SignatureMaker maker = {.scheme = scheme};
-
-	check_simhash_shape(f, NULL);
-	maker.header = signature_header(SIGNATURE_SIMHASH, f, 1, scheme);
-	return signature_make(&maker, text);
-}
-
-/* to_simhash(text, f int, scheme text) returns simhash */
+/* to_simhash(text, f int, scheme text), to_simhash(text, text) return simhash; the last is a scheme */
 PG_FUNCTION_INFO_V1(neardup_to_simhash_scheme);
 Datum
 neardup_to_simhash_scheme(PG_FUNCTION_ARGS)
 {
-	SchemeId scheme = text_scheme_of_argument(fcinfo, 2);
+	int f = PG_NARGS() == 3 ? PG_GETARG_INT32(1) : DEFAULT_SIMHASH_F;
+	SignatureMaker maker = {.scheme = text_scheme_of_argument(fcinfo, PG_NARGS() - 1)};
 
-	PG_RETURN_POINTER(simhash_type_simhash_of_text(PG_GETARG_DATUM(0), PG_GETARG_INT32(1), scheme));
-}
-
-/* to_simhash(text, text) returns simhash; the second is a scheme */
-PG_FUNCTION_INFO_V1(neardup_to_simhash_text);
-Datum
-neardup_to_simhash_text(PG_FUNCTION_ARGS)
-{
-	SchemeId scheme = text_scheme_of_argument(fcinfo, 1);
-
-	PG_RETURN_POINTER(simhash_type_simhash_of_text(PG_GETARG_DATUM(0), 64, scheme));
+	check_simhash_shape(f, NULL);
+	maker.header = signature_header(SIGNATURE_SIMHASH, f, 1, maker.scheme);
+	PG_RETURN_POINTER(signature_make(&maker, PG_GETARG_DATUM(0)));
 }
 
 /* to_simhash(shingles, f int) returns simhash */
