@@ -13,9 +13,6 @@
 #include "utils/tuplestore.h"
 
 #include "sketch/bag.h"
-#include "calls/query.h"
-
-#define ROWS_AT_ONCE 1000
 
 /* The product of two sums of squares of such numbers is finite. */
 #define IDF_MAX 1e50
@@ -61,16 +58,24 @@ counting_query(const char *query, Oid function)
 					query, schema, schema);
 }
 
+/* A RowSink: adds a row to the result. */
+static bool
+put_frequency(void *state, const Datum *values, const bool *nulls)
+{
+	ReturnSetInfo *result = state;
+
+	tuplestore_putvalues(result->setResult, result->setDesc, (Datum *) values, (bool *) nulls);
+	return true;
+}
+
 /* neardup_frequencies(query text) returns SETOF (shingle bigint, df bigint, idf float8) */
 PG_FUNCTION_INFO_V1(neardup_frequencies);
 Datum
 neardup_frequencies(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	Oid function = fcinfo->flinfo->fn_oid;
 	char *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	SPIPlanPtr plan;
-	Portal portal;
 
 	begin_rows(fcinfo);
 	SPI_connect();
@@ -78,17 +83,7 @@ neardup_frequencies(PG_FUNCTION_ARGS)
 	plan = SPI_prepare(query, 0, NULL);
 	if (!plan)
 		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
-	portal = SPI_cursor_open(NULL, plan, NULL, NULL, false);
-	for (;;)
-	{
-		SPI_cursor_fetch(portal, true, ROWS_AT_ONCE);
-		if (SPI_processed == 0)
-			break;
-		for (uint64 i = 0; i < SPI_processed; i++)
-			tuplestore_puttuple(result->setResult, SPI_tuptable->vals[i]);
-		SPI_freetuptable(SPI_tuptable);
-	}
-	SPI_cursor_close(portal);
+	query_rows(plan, put_frequency, fcinfo->resultinfo);
 	SPI_finish();
 	return (Datum) 0;
 }
