@@ -161,8 +161,10 @@ struct SpotWords
 	const WordSet *stop_words;
 	SpotRule *rule; /* the rules, sorted; NULL: `own`, for the antecedents of the language */
 	size_t rules;
+	size_t rule_room;
 	uint64_t *stop; /* the stop words, sorted; NULL: those of the language */
 	size_t stops;
+	size_t stop_room;
 	WordSet rule_set;
 	WordSet stop_set;
 };

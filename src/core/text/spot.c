@@ -102,13 +102,6 @@ spot_read_number(const char **at, const char *end, char after, uint8_t *number)
 	return value >= 1 && value <= SPOT_MAX && *at < end && *(*at)++ == after;
 }
 
-/* Makes room for one more element in an array that doubles when it is full. */
-static void *
-with_one_more(void *array, size_t count, size_t size)
-{
-	return count == 0 || (count & (count - 1)) != 0 ? array : host_realloc(array, 2 * count * size);
-}
-
 /*
  * Adds an antecedent such as 'the', or 'the(1,2)' with its own distance and length of the
  * chain.  Returns false if it is not one token, or a number is out of range.
@@ -133,7 +126,7 @@ spot_words_add_antecedent(SpotWords *words, const char *utf8, size_t length)
 	}
 	if (!read_token(utf8, length, &rule.antecedent))
 		return false;
-	words->rule = with_one_more(words->rule, words->rules, sizeof(SpotRule));
+	words->rule = host_grow(words->rule, &words->rule_room, words->rules + 1, sizeof(SpotRule));
 	words->rule[words->rules++] = rule;
 	return true;
 }
@@ -146,7 +139,7 @@ spot_words_add_stop_word(SpotWords *words, const char *utf8, size_t length)
 
 	if (!read_token(utf8, length, &hash))
 		return false;
-	words->stop = with_one_more(words->stop, words->stops, sizeof(uint64_t));
+	words->stop = host_grow(words->stop, &words->stop_room, words->stops + 1, sizeof(uint64_t));
 	words->stop[words->stops++] = hash;
 	return true;
 }
