@@ -42,32 +42,14 @@ group_sort_end_of(const GroupSort *sort, int group)
 /* The bucket of a document without postings. */
 #define NO_BUCKET PG_UINT32_MAX
 
-/* How many documents ahead a sort fetches memory into the processor's cache. */
-#define SORT_AHEAD 16
-
-/*
- * Fetches the positions where documents after the i-th of n will be put, in two steps: first where
- * the bucket's offset is, then where it points to.  Always inline: gcc 12 leaves out calls of
- * functions that only prefetch.
- */
-static pg_attribute_always_inline void
-group_sort_prefetch(const GroupSort *sort, const uint32 *bucket, Size i, Size n)
-{
-	if (i + 2 * SORT_AHEAD >= n)
-		return;
-	if (bucket[i + 2 * SORT_AHEAD] != NO_BUCKET)
-		__builtin_prefetch(&sort->offset[bucket[i + 2 * SORT_AHEAD]], 1);
-	if (bucket[i + SORT_AHEAD] != NO_BUCKET)
-		__builtin_prefetch(&sort->document[sort->offset[bucket[i + SORT_AHEAD]]], 1);
-}
-
 extern bool document_has_posting(const Grouping *g, int group, uint16 flags);
 extern uint32 document_bucket(const Grouping *g, int group, const uint8_t *symbols, uint32 stride);
 extern Size group_sort_memory(uint32 numbers, const Grouping *grouping, int at_once);
 extern GroupSort *group_sort_begin(SegmentWriter *writer);
 extern Buffer group_sort_documents(SegmentWriter *writer, uint32 number);
-extern void group_sort_sum_up(uint32 *offset, uint32 buckets);
 extern bool group_sort_read(GroupSort *sort, int first, int count, uint32 from);
+extern bool group_sort_counting(GroupSort *sort, int group, const uint32 *bucket,
+								const uint32 *document, Size n);
 extern bool group_sort_run(GroupSort *sort, int group);
 extern void group_sort_lengths(const GroupSort *sort, int group, BucketLengths *lengths);
 extern void group_sort_end(GroupSort *sort);

@@ -291,22 +291,9 @@ set_sort_read(GroupSort *sort)
 bool
 set_sort_run(GroupSort *sort, int group)
 {
-	uint32 buckets = UINT32_C(1) << group_bucket_bits(&sort->grouping, group);
 	const SetPostings *postings = &sort->sets[group - sort->first];
 
-	memset(sort->offset, 0, (Size) (buckets + 1) * sizeof(uint32));
-	for (Size i = 0; i < postings->count; i++)
-		sort->offset[postings->bucket[i]]++;
-	group_sort_sum_up(sort->offset, buckets);
-	for (Size i = 0; i < postings->count; i++)
-	{
-		group_sort_prefetch(sort, postings->bucket, i, postings->count);
-		sort->document[sort->offset[postings->bucket[i]]++] = postings->document[i];
-	}
-	/* By now each offset has moved to the end of its bucket, where the next begins. */
-	memmove(sort->offset + 1, sort->offset, (Size) buckets * sizeof(uint32));
-	sort->offset[0] = 0;
-	return sort->writer->goes_on(sort->writer);
+	return group_sort_counting(sort, group, postings->bucket, postings->document, postings->count);
 }
 
 /* Adds the lengths of the lists that the postings of a group are in. */
