@@ -237,28 +237,25 @@ set_distance(IndexScanDesc scan, int distance)
 {
 	NeardupScan *state = scan->opaque;
 	bool is_null = state->is_null || (scan->orderByData[0].sk_flags & SK_ISNULL);
+	bool sets = index_cache(scan->indexRelation)->sets;
+	double value = 1;
 
-	scan->xs_recheckorderby = false;
+	/* A distance of sets is a lower bound, but 1: the executor sorts rows whose bounds are equal. */
+	scan->xs_recheckorderby = sets && !is_null;
 	scan->xs_orderbynulls[0] = is_null;
 	if (is_null)
 		scan->xs_orderbyvals[0] = (Datum) 0;
-	else if (index_cache(scan->indexRelation)->sets)
-	{
-		/* A lower bound, except for the greatest: the executor sorts rows whose bounds are equal. */
-		scan->xs_recheckorderby = true;
-		if (!FLOAT8PASSBYVAL && DatumGetPointer(scan->xs_orderbyvals[0]) != NULL)
-			pfree(DatumGetPointer(scan->xs_orderbyvals[0]));
-		scan->xs_orderbyvals[0] =
-			Float8GetDatum(distance == SET_DISTANCE_MAX ? 1 : (double) distance / SET_DISTANCES);
-	}
-	else if (scan->orderByData[0].sk_strategy == STRATEGY_SYMBOLS)
+	else if (!sets && scan->orderByData[0].sk_strategy == STRATEGY_SYMBOLS)
 		scan->xs_orderbyvals[0] = Int32GetDatum(distance);
 	else
 	{
+		if (!sets)
+			value -= signature_similarity(&state->origin.header, distance);
+		else if (distance < SET_DISTANCE_MAX)
+			value = (double) distance / SET_DISTANCES;
 		if (!FLOAT8PASSBYVAL && DatumGetPointer(scan->xs_orderbyvals[0]) != NULL)
 			pfree(DatumGetPointer(scan->xs_orderbyvals[0]));
-		scan->xs_orderbyvals[0] =
-			Float8GetDatum(1 - signature_similarity(&state->origin.header, distance));
+		scan->xs_orderbyvals[0] = Float8GetDatum(value);
 	}
 }
 
