@@ -92,14 +92,8 @@ is_common(VacAttrStatsP stats, int slots, Datum datum)
 {
 	for (int i = 0; i < slots; i++)
 		for (int j = 0; j < stats->numvalues[i]; j++)
-		{
-			struct varlena *value = PG_DETOAST_DATUM_PACKED(stats->stavalues[i][j]);
-
-			if (VARSIZE_ANY_EXHDR(value) == VARSIZE_ANY_EXHDR(DatumGetPointer(datum)) &&
-				memcmp(VARDATA_ANY(value), VARDATA_ANY(DatumGetPointer(datum)),
-					   VARSIZE_ANY_EXHDR(value)) == 0)
+			if (datum_image_eq(stats->stavalues[i][j], datum, false, -1))
 				return true;
-		}
 	return false;
 }
 
