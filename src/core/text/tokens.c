@@ -225,13 +225,13 @@ typedef struct Progress
 /*
  * Takes the characters of a run, from *here at `in`, that normalisation leaves as they are, and
  * ASCII separators among them.  Returns the position after them, and sets *here to what follows.
- * `placed` is a constant of each caller, which saves the loop a branch.
  */
-static inline __attribute__((always_inline)) const uint8_t *
-take_stable(Batch *t, const uint8_t *in, const uint8_t *end, Decoded *here, const bool placed)
+static inline const uint8_t *
+take_stable(Batch *t, const uint8_t *in, const uint8_t *end, Decoded *here)
 {
 	uint8_t *bytes = t->bytes;
 	uint32_t *edge = t->edge;
+	SourceRange *position = t->position;
 	Progress now = {in, t->fill, t->edges, t->alone};
 	Progress before = now;
 	Decoded d = *here;
@@ -257,8 +257,8 @@ take_stable(Batch *t, const uint8_t *in, const uint8_t *end, Decoded *here, cons
 			copy_character(bytes + now.fill, now.in, d.length);
 			now.fill += d.length;
 		}
-		if (placed)
-			set_positions(t->position, before.fill, now.fill, now.in - t->source, d.length);
+		if (position)
+			set_positions(position, before.fill, now.fill, now.in - t->source, d.length);
 		now.in += d.length;
 		d = decode(now.in, end);
 	}
@@ -280,9 +280,8 @@ take_stable(Batch *t, const uint8_t *in, const uint8_t *end, Decoded *here, cons
  * says that the byte before `in` is a letter or digit, which was taken, and with which a mark
  * may compose.
  */
-static inline __attribute__((always_inline)) const uint8_t *
-take_any_characters(Batch *t, const uint8_t *in, const uint8_t *end, bool after_word,
-					const bool placed)
+static const uint8_t *
+take_characters(Batch *t, const uint8_t *in, const uint8_t *end, bool after_word)
 {
 	Decoded here = decode(in, end);
 
@@ -298,7 +297,7 @@ take_any_characters(Batch *t, const uint8_t *in, const uint8_t *end, bool after_
 		uint32_t before;
 
 		batch_make_room(t);
-		in = take_stable(t, in, end, &here, placed);
+		in = take_stable(t, in, end, &here);
 		if (!is_in_run(here, in, end))
 			break;
 		batch_make_room(t);
@@ -307,7 +306,7 @@ take_any_characters(Batch *t, const uint8_t *in, const uint8_t *end, bool after_
 		if (kept < KEPT_FORMS && is_boundary(decode(in + here.length, end)))
 		{
 			put_kept(t, in, here.length, kept);
-			if (placed)
+			if (t->position)
 				set_positions(t->position, before, t->fill, in - t->source, here.length);
 			in += here.length;
 		}
@@ -318,18 +317,6 @@ take_any_characters(Batch *t, const uint8_t *in, const uint8_t *end, bool after_
 	if (t->alone)
 		close_unit(t);
 	return in;
-}
-
-static const uint8_t *
-take_characters(Batch *t, const uint8_t *in, const uint8_t *end, bool after_word)
-{
-	return take_any_characters(t, in, end, after_word, false);
-}
-
-static const uint8_t *
-take_placed_characters(Batch *t, const uint8_t *in, const uint8_t *end, bool after_word)
-{
-	return take_any_characters(t, in, end, after_word, true);
 }
 
 /* Takes the block at `in`, of n <= 64 bytes; returns the position after what it has taken. */
@@ -354,8 +341,6 @@ take_block(Batch *t, const uint8_t *in, const uint8_t *end, int n)
 	take_ascii(t, masks.word, n);
 	if (masks.high == 0)
 		return in + n;
-	if (t->position)
-		return take_placed_characters(t, in + n, end, unit_is_open(t));
 	return take_characters(t, in + n, end, unit_is_open(t));
 }
 
