@@ -7,17 +7,13 @@
  */
 #include "calls/objects.h"
 
-#include "access/genam.h"
-#include "access/table.h"
 #include "catalog/dependency.h"
-#include "catalog/indexing.h"
-#include "catalog/pg_extension.h"
+#include "catalog/pg_am.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
@@ -72,25 +68,13 @@ owner_of(Oid catalog, Oid object)
 	return GetSysCacheOid1(OPEROID, Anum_pg_operator_oprowner, ObjectIdGetDatum(object));
 }
 
-/* Returns the schema of the extension neardup, or InvalidOid. */
+/* Returns the schema of the extension neardup, where its access method's handler is, or InvalidOid. */
 static Oid
 core_schema(void)
 {
-	Relation catalog = table_open(ExtensionRelationId, AccessShareLock);
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple tuple;
-	Oid schema = InvalidOid;
+	Oid handler = GetSysCacheOid1(AMNAME, Anum_pg_am_amhandler, CStringGetDatum("neardup"));
 
-	ScanKeyInit(&key, Anum_pg_extension_extname, BTEqualStrategyNumber, F_NAMEEQ,
-				CStringGetDatum("neardup"));
-	scan = systable_beginscan(catalog, ExtensionNameIndexId, true, NULL, 1, &key);
-	tuple = systable_getnext(scan);
-	if (HeapTupleIsValid(tuple))
-		schema = ((Form_pg_extension) GETSTRUCT(tuple))->extnamespace;
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
-	return schema;
+	return OidIsValid(handler) ? get_func_namespace(handler) : InvalidOid;
 }
 
 /* Returns whether an extension, or InvalidOid, is neardup_study. */

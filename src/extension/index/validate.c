@@ -183,19 +183,6 @@ check_class(Validation *validation, const FormData_pg_opclass *class)
 			   NameStr(class->opcname));
 }
 
-static Oid
-handler_of_method(Oid method)
-{
-	HeapTuple tuple = SearchSysCache1(AMOID, ObjectIdGetDatum(method));
-	Oid handler;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for access method %u", method);
-	handler = ((Form_pg_am) GETSTRUCT(tuple))->amhandler;
-	ReleaseSysCache(tuple);
-	return handler;
-}
-
 static char *
 name_of_family(Oid family)
 {
@@ -222,7 +209,8 @@ neardup_validate(Oid opclass)
 	class = (Form_pg_opclass) GETSTRUCT(tuple);
 	validation.family = class->opcfamily;
 	validation.family_name = name_of_family(class->opcfamily);
-	validation.handler = handler_of_method(class->opcmethod);
+	validation.handler =
+		GetSysCacheOid1(AMOID, Anum_pg_am_amhandler, ObjectIdGetDatum(class->opcmethod));
 	validation.valid = true;
 	check_family(&validation);
 	check_class(&validation, class);
