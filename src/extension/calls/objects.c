@@ -167,6 +167,14 @@ extension_operator(Oid function, const char *name, Oid left, Oid right)
 	return is_extension_object(function, OperatorRelationId, found) ? found : InvalidOid;
 }
 
+/* Returns whether a type is minhash, simhash or shingles. */
+bool
+is_sketch_type(Oid function, Oid type)
+{
+	return type == extension_type(function, "minhash") ||
+		type == extension_type(function, "simhash") || type == extension_type(function, "shingles");
+}
+
 /* Returns whether a type is minhash, simhash, bit or bigint. */
 bool
 is_signature_type(Oid function, Oid type)

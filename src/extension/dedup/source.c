@@ -246,17 +246,6 @@ hint_signature(const Source *source, TupleDesc row_type)
 	return hint_columns(source);
 }
 
-/* Returns whether a type is minhash, simhash or shingles. */
-static bool
-source_is_signature(const Source *source, Oid type)
-{
-	Oid function = source->options->function;
-
-	type = getBaseType(type);
-	return type == extension_type(function, "minhash") ||
-		type == extension_type(function, "simhash") || type == extension_type(function, "shingles");
-}
-
 static void
 check_id_column(const Source *source, TupleDesc row_type)
 {
@@ -268,7 +257,7 @@ check_id_column(const Source *source, TupleDesc row_type)
 	ereport(ERROR,
 			(wrong_column(source->name, row_type, 0),
 			 errdetail("Ids must be of type %s.", format_type_be(ids->type)),
-			 source_is_signature(source, type) ?
+			 is_sketch_type(source->options->function, getBaseType(type)) ?
 				 errhint("Put the id first, as in SELECT id, sig FROM ...") :
 				 errhint("Name the type in the third argument: %s(query, threshold, NULL::%s).",
 						 get_func_name(source->options->function), format_type_be(type))));
@@ -327,7 +316,7 @@ check_columns(Source *source, TupleDesc row_type, const Source *like)
 		within_columns(within, source->name, row_type, 2 + evidence);
 	type = getBaseType(TupleDescAttr(row_type, 1)->atttypid);
 	source->sets = type == shingles;
-	if (!source_is_signature(source, type))
+	if (!is_sketch_type(options->function, type))
 		ereport(ERROR, (wrong_column(source->name, row_type, 1), hint_signature(source, row_type)));
 	if (!source->sets && options->pair.measure == MEASURE_CONTAINMENT)
 		ereport(ERROR,

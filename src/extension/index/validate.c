@@ -41,15 +41,6 @@ defect(Validation *validation, const char *message, const char *name)
 			 errmsg(message, validation->family_name, name)));
 }
 
-/* Returns true for a type that ordered scans measure distances from. */
-static bool
-is_origin_type(const Validation *validation, Oid type)
-{
-	return type == extension_type(validation->handler, "minhash") ||
-		type == extension_type(validation->handler, "simhash") ||
-		type == extension_type(validation->handler, "shingles");
-}
-
 /* Returns true if an operator takes and returns the types of its strategy. */
 static bool
 has_right_types(const Validation *validation, const FormData_pg_amop *member)
@@ -67,10 +58,10 @@ has_right_types(const Validation *validation, const FormData_pg_amop *member)
 			return is_ball_type(validation->handler, right) && left == right &&
 				check_amop_signature(member->amopopr, BOOLOID, left, right);
 		case STRATEGY_DISTANCE:
-			return is_origin_type(validation, right) &&
+			return is_sketch_type(validation->handler, right) &&
 				check_amop_signature(member->amopopr, FLOAT8OID, left, right);
 		case STRATEGY_SYMBOLS:
-			return is_origin_type(validation, right) &&
+			return is_sketch_type(validation->handler, right) &&
 				check_amop_signature(member->amopopr, INT4OID, left, right);
 		case STRATEGY_EQUAL:
 			return check_amop_signature(member->amopopr, BOOLOID, left, right);
