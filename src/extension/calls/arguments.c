@@ -270,25 +270,18 @@ array_header(ArrayType *array, Oid type, size_t size, size_t count)
 	return array;
 }
 
-/* Returns an array of `count` elements, which take `bytes` bytes as they lie in it. */
-ArrayType *
-make_array(Oid type, const void *elements, size_t bytes, size_t count)
-{
-	size_t size = ARR_OVERHEAD_NONULLS(1) + bytes;
-	ArrayType *array;
-
-	if (count == 0)
-		return construct_empty_array(type);
-	array = array_header(palloc(size), type, size, count);
-	memcpy(ARR_DATA_PTR(array), elements, bytes);
-	return array;
-}
-
 /* Returns a bigint[]. */
 ArrayType *
 int8_array(const int64 *number, size_t count)
 {
-	return make_array(INT8OID, number, count * sizeof(int64), count);
+	size_t size = ARR_OVERHEAD_NONULLS(1) + count * sizeof(int64);
+	ArrayType *array;
+
+	if (count == 0)
+		return construct_empty_array(INT8OID);
+	array = array_header(palloc(size), INT8OID, size, count);
+	memcpy(ARR_DATA_PTR(array), number, count * sizeof(int64));
+	return array;
 }
 
 /* ---- Errors ----------------------------------------------------------------- */

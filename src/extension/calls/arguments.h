@@ -36,7 +36,6 @@ extern const double *weights_of_array(ArrayType *array, int count);
 extern TupleDesc result_row(FunctionCallInfo fcinfo);
 extern void begin_rows(FunctionCallInfo fcinfo);
 extern ArrayType *array_header(ArrayType *array, Oid type, size_t size, size_t count);
-extern ArrayType *make_array(Oid type, const void *elements, size_t bytes, size_t count);
 extern ArrayType *int8_array(const int64 *number, size_t count);
 
 /* ---- Errors ----------------------------------------------------------------- */

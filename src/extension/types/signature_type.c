@@ -143,7 +143,7 @@ signature_typmod(int k, int b)
 }
 
 /* Returns false after an error that names both shapes unless typmod is -1 or that of the value. */
-bool
+static bool
 signature_check_typmod(const SignatureHeader *header, int32 typmod, Node *context)
 {
 	SignatureHeader expected = *header;

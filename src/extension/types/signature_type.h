@@ -60,7 +60,6 @@ extern bool check_minhash_shape(int64 k, int64 b, Node *context);
 extern bool check_simhash_shape(int64 f, Node *context);
 extern char *signature_shape(const SignatureHeader *header);
 extern int32 signature_typmod(int k, int b);
-extern bool signature_check_typmod(const SignatureHeader *header, int32 typmod, Node *context);
 extern void check_counted(const Signature *signature);
 
 /* ---- Two values --------------------------------------------------------- */
