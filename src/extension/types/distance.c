@@ -32,10 +32,7 @@ PG_FUNCTION_INFO_V1(neardup_signature_distance);
 Datum
 neardup_signature_distance(PG_FUNCTION_ARGS)
 {
-	Signature x = PG_GETARG_SIGNATURE(0);
-	Signature y = PG_GETARG_SIGNATURE(1);
-
-	PG_RETURN_FLOAT8(1 - similarity_of(&x, &y));
+	PG_RETURN_FLOAT8(1 - DatumGetFloat8(neardup_similarity(fcinfo)));
 }
 
 /* hamming_distance(minhash, minhash) returns int; the same for simhash */
