@@ -121,17 +121,17 @@ show_put_row(FunctionCallInfo fcinfo, ShownShingles *shown, size_t i, Datum seco
 	pfree(shingle);
 }
 
-/* Adds a row for each shingle and frees them. */
+/* Adds a row for each shingle, with its weight instead of its count if there are weights; frees them. */
 static void
-put_shown(FunctionCallInfo fcinfo, ShownShingles *shown)
+put_shown(FunctionCallInfo fcinfo, ShownShingles *shown, const Weights *weights)
 {
-	size_t i;
-
-	for (i = 0; i < shown->count; i++)
+	for (size_t i = 0; i < shown->count; i++)
 	{
+		uint64 hash = shown->shingle[i].hash;
+		uint32 number = weights ? weight_of(weights, mix64(hash)) : shown->shingle[i].count;
+
 		CHECK_FOR_INTERRUPTS();
-		show_put_row(fcinfo, shown, i, Int32GetDatum((int32) shown->shingle[i].count),
-					 Int64GetDatum((int64) shown->shingle[i].hash));
+		show_put_row(fcinfo, shown, i, Int32GetDatum((int32) number), Int64GetDatum((int64) hash));
 	}
 	shown_free(shown);
 }
@@ -147,7 +147,7 @@ neardup_show_shingles(PG_FUNCTION_ARGS)
 
 	begin_rows(fcinfo);
 	check_shown(shingles_to_show(utf8.bytes, utf8.length, scheme, &shown));
-	put_shown(fcinfo, &shown);
+	put_shown(fcinfo, &shown, NULL);
 	utf8_free(&utf8);
 	return (Datum) 0;
 }
@@ -168,7 +168,7 @@ neardup_show_shingles_antecedents(PG_FUNCTION_ARGS)
 	words = spot_words_of_arguments(fcinfo, &scheme);
 	utf8 = utf8_of_datum(PG_GETARG_DATUM(0));
 	check_shown(spots_to_show(utf8.bytes, utf8.length, words, &shown));
-	put_shown(fcinfo, &shown);
+	put_shown(fcinfo, &shown, NULL);
 	utf8_free(&utf8);
 	spot_words_free(words);
 	return (Datum) 0;
@@ -214,20 +214,10 @@ neardup_show_weights(PG_FUNCTION_ARGS)
 	const ReadyLexicon *lexicon = text_lexicon_of_argument(fcinfo, 1);
 	Utf8Text utf8 = utf8_of_datum(PG_GETARG_DATUM(0));
 	ShownShingles shown;
-	size_t i;
 
 	begin_rows(fcinfo);
 	check_shown(shingles_to_show(utf8.bytes, utf8.length, lexicon->scheme, &shown));
-	for (i = 0; i < shown.count; i++)
-	{
-		uint64 hash = shown.shingle[i].hash;
-
-		CHECK_FOR_INTERRUPTS();
-		show_put_row(fcinfo, &shown, i,
-					 Int32GetDatum((int32) weight_of(&lexicon->weights, mix64(hash))),
-					 Int64GetDatum((int64) hash));
-	}
-	shown_free(&shown);
+	put_shown(fcinfo, &shown, &lexicon->weights);
 	utf8_free(&utf8);
 	return (Datum) 0;
 }
