@@ -154,13 +154,8 @@ add_sorted(SetWriter *w, const SortedPart *part)
 	Document document = part->document;
 
 	if (part->from == 0)
-	{
 		ensure_segment(w);
-		memcpy(&w->record, document.symbols, sizeof(SetRecord));
-		elements_position(w->root, w->elements.data, &w->record);
-	}
-	elements_put(w->root, w->elements.data, part->element, part->count, write_elements, w);
-	if (!part_is_last(part))
+	if (!elements_put(w->root, w->elements.data, part, &w->record, write_elements, w))
 		return;
 	document.symbols = (const uint8_t *) &w->record;
 	page_put_document(w->documents.data, w->root->stride, &document);

@@ -295,12 +295,9 @@ add_part(Merge *merge, const SortedPart *part)
 			segment_with_room(merge);
 		if (merge->maintenance->gave_way)
 			return;
-		memcpy(&merge->record, document.symbols, sizeof(SetRecord));
-		elements_position(&merge->segment->root, merge->segment->elements.data, &merge->record);
 	}
-	elements_put(&merge->segment->root, merge->segment->elements.data, part->element, part->count,
-				 merge_write_elements, merge->segment);
-	if (!part_is_last(part))
+	if (!elements_put(&merge->segment->root, merge->segment->elements.data, part, &merge->record,
+					  merge_write_elements, merge->segment))
 		return;
 	document.symbols = (const uint8_t *) &merge->record;
 	add_document(merge, &document);

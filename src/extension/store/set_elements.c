@@ -85,33 +85,35 @@ documents_entry(const SignatureHeader *shape, Page page, uint32 stride)
 	return entry;
 }
 
-/* Says in the record of a set that its elements come next in a segment that is written. */
-void
-elements_position(const SegmentRoot *root, Page page, SetRecord *record)
-{
-	record->page = root->element_pages;
-	record->offset = page_info(page)->count;
-}
-
 /*
- * Adds elements of a set to the page at hand of a segment that is written.  Calls full() when the
- * page is full, to begin the next.
+ * Adds the elements of a part of a set to the page at hand of a segment that is written.  Calls full()
+ * when the page is full, to begin the next.  With the first part, sets the record to where they are.
+ * Returns whether this is the last part.
  */
-void
-elements_put(SegmentRoot *root, Page page, const uint64 *element, uint32 count,
+bool
+elements_put(SegmentRoot *root, Page page, const SortedPart *part, SetRecord *record,
 			 void (*full)(void *state), void *state)
 {
-	root->elements += count;
-	for (uint32 left = count; left > 0;)
-	{
-		uint32 part = Min(left, ELEMENTS_PER_PAGE - page_info(page)->count);
+	const uint64 *element = part->element;
 
-		page_put_elements(page, element, part);
-		element += part;
-		left -= part;
+	if (part->from == 0)
+	{
+		memcpy(record, part->document.symbols, sizeof(SetRecord));
+		record->page = root->element_pages;
+		record->offset = page_info(page)->count;
+	}
+	root->elements += part->count;
+	for (uint32 left = part->count; left > 0;)
+	{
+		uint32 some = Min(left, ELEMENTS_PER_PAGE - page_info(page)->count);
+
+		page_put_elements(page, element, some);
+		element += some;
+		left -= some;
 		if (page_info(page)->count == ELEMENTS_PER_PAGE)
 			full(state);
 	}
+	return tid_flags(&part->document.tid) != 0 || part->from + part->count == record->count;
 }
 
 /*

@@ -40,9 +40,6 @@ typedef struct ElementSource
 typedef bool (*ElementVisitor)(void *state, const uint64 *element, uint32 count);
 
 extern MapEntry documents_entry(const SignatureHeader *shape, Page page, uint32 stride);
-extern void elements_position(const SegmentRoot *root, Page page, SetRecord *record);
-extern void elements_put(SegmentRoot *root, Page page, const uint64 *element, uint32 count,
-						 void (*full)(void *state), void *state);
 extern bool elements_read(const ElementSource *source, const SetRecord *record,
 						  ElementVisitor visit, void *state);
 extern void kept_release(KeptPage *kept);
@@ -74,6 +71,7 @@ extern void set_sort_end(GroupSort *sort);
 typedef struct SizeSort SizeSort;
 
 extern SizeSort *size_sort_begin(Size memory, SortCoordinate coordinate);
+
 /* Some elements of a document, all unless they are many. */
 typedef struct SortedPart
 {
@@ -87,15 +85,11 @@ extern void size_sort_put(SizeSort *sort, const SortedPart *part);
 extern void size_sort_put_all(SizeSort *sort, const Document *document, const uint64 *element);
 extern void size_sort_perform(SizeSort *sort);
 extern bool size_sort_get(SizeSort *sort, SortedPart *part);
-
-/* Returns whether no more elements of a document follow. */
-static inline bool
-part_is_last(const SortedPart *part)
-{
-	return tid_flags(&part->document.tid) != 0 ||
-		part->from + part->count == ((const SetRecord *) part->document.symbols)->count;
-}
-
 extern void size_sort_end(SizeSort *sort);
+
+/* ---- Writing (set_elements.c) ---------------------------------------------- */
+
+extern bool elements_put(SegmentRoot *root, Page page, const SortedPart *part, SetRecord *record,
+						 void (*full)(void *state), void *state);
 
 #endif
