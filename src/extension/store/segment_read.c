@@ -401,12 +401,14 @@ page_or_replaced(Segment *segment, Buffer buffer)
 }
 
 /*
- * Pins and share-locks a page of documents, by its number; returns InvalidBuffer if maintenance has
- * replaced the segment.  Checks each time what is used as a bound.
+ * Pins and share-locks a page of documents, by its number, or of elements, whose numbers come next.
+ * Returns InvalidBuffer if maintenance has replaced the segment.  Checks each time what is used as a
+ * bound.
  */
 Buffer
 segment_documents(Relation index, Segment *segment, uint32 page)
 {
+	PageKind kind = page < segment->root.document_pages ? PAGE_DOCUMENTS : PAGE_ELEMENTS;
 	CachedMap *map = segment_map(index, segment, page / ENTRIES_PER_MAP);
 	MapSlot slot;
 	Buffer buffer;
@@ -414,11 +416,13 @@ segment_documents(Relation index, Segment *segment, uint32 page)
 	if (map == NULL)
 		return InvalidBuffer;
 	slot = map_slot(map, page % ENTRIES_PER_MAP);
-	buffer =
-		page_read_recent(index, slot.block, PAGE_DOCUMENTS,
-						 segment->sets ? segment->stamp : slot.number, segment->stamp, slot.recent);
-	if (BufferIsValid(page_or_replaced(segment, buffer)) &&
-		page_info(BufferGetPage(buffer))->count > segment->documents_per_page)
+	buffer = page_read_recent(index, slot.block, kind, segment->sets ? segment->stamp : slot.number,
+							  segment->stamp, slot.recent);
+	if (!BufferIsValid(page_or_replaced(segment, buffer)))
+		return buffer;
+	if (kind == PAGE_ELEMENTS)
+		page_check_documents(index, buffer, 0);
+	else if (page_info(BufferGetPage(buffer))->count > segment->documents_per_page)
 		page_corrupt(index, slot.block, "more documents than fit");
 	return buffer;
 }
@@ -427,22 +431,9 @@ segment_documents(Relation index, Segment *segment, uint32 page)
 Buffer
 segment_elements(Relation index, Segment *segment, uint32 page)
 {
-	uint32 number = segment->root.document_pages + page;
-	CachedMap *map;
-	MapSlot slot;
-	Buffer buffer;
-
 	if (page >= segment->root.element_pages)
 		page_corrupt(index, segment->root_block, "set on a page that does not exist");
-	map = segment_map(index, segment, number / ENTRIES_PER_MAP);
-	if (map == NULL)
-		return InvalidBuffer;
-	slot = map_slot(map, number % ENTRIES_PER_MAP);
-	buffer = page_read_recent(index, slot.block, PAGE_ELEMENTS, segment->stamp, segment->stamp,
-							  slot.recent);
-	if (BufferIsValid(page_or_replaced(segment, buffer)))
-		page_check_documents(index, buffer, 0);
-	return buffer;
+	return segment_documents(index, segment, segment->root.document_pages + page);
 }
 
 /*

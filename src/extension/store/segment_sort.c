@@ -141,12 +141,13 @@ segment_read_buckets(const GroupSort *sort, int group, Page page, uint32 *bucket
 		bucket[i] = NO_BUCKET;
 }
 
-/* Share-locks a page of documents. */
+/* Share-locks a page of documents, or of elements, whose numbers come next. */
 Buffer
-group_sort_documents(SegmentWriter *writer, uint32 number)
+group_sort_page(SegmentWriter *writer, uint32 number)
 {
 	MapEntry entry = segment_document_page(writer, number);
-	Buffer buffer = page_read(writer->index, entry.block, PAGE_DOCUMENTS,
+	PageKind kind = number < writer->root->document_pages ? PAGE_DOCUMENTS : PAGE_ELEMENTS;
+	Buffer buffer = page_read(writer->index, entry.block, kind,
 							  shape_is_set(writer->shape) ? writer->stamp : entry.number);
 
 	if (!BufferIsValid(buffer))
@@ -174,7 +175,7 @@ group_sort_read(GroupSort *sort, int first, int count, uint32 from)
 		return set_sort_read(sort);
 	for (uint32 p = 0; p < writer->root->document_pages; p++)
 	{
-		Buffer buffer = group_sort_documents(writer, p);
+		Buffer buffer = group_sort_page(writer, p);
 
 		for (int group = first; group < first + count; group++)
 			segment_read_buckets(sort, group, BufferGetPage(buffer),

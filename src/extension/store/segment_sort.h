@@ -46,7 +46,7 @@ extern bool document_has_posting(const Grouping *g, int group, uint16 flags);
 extern uint32 document_bucket(const Grouping *g, int group, const uint8_t *symbols, uint32 stride);
 extern Size group_sort_memory(uint32 numbers, const Grouping *grouping, int at_once);
 extern GroupSort *group_sort_begin(SegmentWriter *writer);
-extern Buffer group_sort_documents(SegmentWriter *writer, uint32 number);
+extern Buffer group_sort_page(SegmentWriter *writer, uint32 number);
 extern bool group_sort_read(GroupSort *sort, int first, int count, uint32 from);
 extern bool group_sort_counting(GroupSort *sort, int group, const uint32 *bucket,
 								const uint32 *document, Size n);

@@ -41,11 +41,12 @@ walk_load(SegmentWalk *walk, uint32 map)
 	return true;
 }
 
-/* Pins, share-locks and checks a page of documents. */
+/* Pins, share-locks and checks a page of documents, or of elements, whose numbers come next. */
 Buffer
 walk_documents(SegmentWalk *walk, uint32 page)
 {
 	const Segment *segment = &walk->segment;
+	PageKind kind = page < segment->root.document_pages ? PAGE_DOCUMENTS : PAGE_ELEMENTS;
 	Buffer recent = InvalidBuffer;
 	Buffer buffer;
 	MapEntry entry;
@@ -54,7 +55,7 @@ walk_documents(SegmentWalk *walk, uint32 page)
 		return InvalidBuffer;
 	entry = walk->entry[page % ENTRIES_PER_MAP];
 	buffer =
-		page_read_recent(walk->index, entry.block, PAGE_DOCUMENTS,
+		page_read_recent(walk->index, entry.block, kind,
 						 segment->sets ? segment->stamp : entry.number, segment->stamp, &recent);
 	if (BufferIsValid(buffer))
 		page_check_documents(walk->index, buffer, segment->root.stride);
@@ -66,16 +67,8 @@ Buffer
 walk_elements(SegmentWalk *walk, uint32 page)
 {
 	const Segment *segment = &walk->segment;
-	uint32 number = segment->root.document_pages + page;
-	Buffer buffer;
 
 	if (page >= segment->root.element_pages)
 		page_corrupt(walk->index, segment->root_block, "set on a page that does not exist");
-	if (!walk_load(walk, number / ENTRIES_PER_MAP))
-		return InvalidBuffer;
-	buffer = page_read(walk->index, walk->entry[number % ENTRIES_PER_MAP].block, PAGE_ELEMENTS,
-					   segment->stamp);
-	if (BufferIsValid(buffer))
-		page_check_documents(walk->index, buffer, 0);
-	return buffer;
+	return walk_documents(walk, segment->root.document_pages + page);
 }

@@ -148,20 +148,14 @@ set_sort_make_room(SetWalk *reading, uint32 group)
 static void
 next_elements(SetWalk *reading)
 {
-	const SegmentWriter *writer = reading->sort->writer;
-	BlockNumber block;
+	SegmentWriter *writer = reading->sort->writer;
 
 	if (BufferIsValid(reading->page))
 		ReleaseBuffer(reading->page);
 	reading->page = InvalidBuffer;
 	if (reading->next >= writer->root->element_pages)
 		page_corrupt(writer->index, META_BLOCK, "set on a page that does not exist");
-	block = segment_document_page(writer, writer->root->document_pages + reading->next++).block;
-	reading->page = page_read(writer->index, block, PAGE_ELEMENTS, writer->stamp);
-	if (!BufferIsValid(reading->page))
-		page_corrupt(writer->index, block,
-					 "page of a segment that is being written belongs to another");
-	page_check_documents(writer->index, reading->page, 0);
+	reading->page = group_sort_page(writer, writer->root->document_pages + reading->next++);
 	reading->elements = page_info(BufferGetPage(reading->page))->count;
 	reading->offset = 0;
 	/* Nobody changes the page any more. */
@@ -273,7 +267,7 @@ set_sort_read(GroupSort *sort)
 	for (uint32 p = 0; goes_on && p < sort->writer->root->document_pages; p++)
 	{
 		PGAlignedBlock page;
-		Buffer buffer = group_sort_documents(sort->writer, p);
+		Buffer buffer = group_sort_page(sort->writer, p);
 
 		memcpy(page.data, BufferGetPage(buffer), BLCKSZ);
 		UnlockReleaseBuffer(buffer);
