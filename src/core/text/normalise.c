@@ -24,12 +24,12 @@ info_of(uint32_t code_point)
 }
 
 /*
- * Returns the length of the piece at `in`, whose first character has `first` bytes.  If there
- * are too many characters, it ends before the last boundary among them, so only a very
- * long run of marks is ever cut.
+ * Returns the length of the piece at `in`, whose first character has `first` bytes: it ends before a
+ * character with the flag `ends`.  If there are too many characters, it ends before the last boundary
+ * among them, so only a very long run of marks is ever cut.
  */
 static size_t
-piece_length(const uint8_t *in, size_t length, size_t first)
+piece_length(const uint8_t *in, size_t length, size_t first, unsigned ends)
 {
 	size_t at = first;
 	size_t boundary = 0;
@@ -40,7 +40,7 @@ piece_length(const uint8_t *in, size_t length, size_t first)
 		int bytes = utf8_decode(in + at, length - at, &code_point);
 		unsigned info = info_of(code_point);
 
-		if (!(info & CHAR_ASSIGNED) || (info & CHAR_STABLE))
+		if (!(info & CHAR_ASSIGNED) || (info & ends))
 			break;
 		if (info & CHAR_BOUNDARY)
 			boundary = at;
@@ -59,18 +59,9 @@ size_t
 shortest_piece(const uint8_t *in, size_t length)
 {
 	uint32_t code_point;
-	size_t at = utf8_decode(in, length, &code_point);
+	size_t first = utf8_decode(in, length, &code_point);
 
-	for (int n = 1; n < PIECE_SOURCE_MAX && at < length && in[at] >= 0x80; n++)
-	{
-		int bytes = utf8_decode(in + at, length - at, &code_point);
-		unsigned info = info_of(code_point);
-
-		if (!(info & CHAR_ASSIGNED) || (info & CHAR_BOUNDARY))
-			break;
-		at += bytes;
-	}
-	return at;
+	return piece_length(in, length, first, CHAR_BOUNDARY);
 }
 
 /* Folds and decomposes characters, and removes ignorable ones; returns how many there are. */
@@ -139,7 +130,7 @@ normalise_piece(const uint8_t *in, size_t length, uint32_t *result, int *count)
 		*count = 1;
 		return taken;
 	}
-	taken = piece_length(in, length, taken);
+	taken = piece_length(in, length, taken, CHAR_STABLE);
 	*count = (int) utf8proc_decompose(in, taken, decomposed, PIECE_RESULT_MAX, DECOMPOSE_CANONICAL);
 	*count = fold(decomposed, *count, folded);
 	reorder(folded, *count);
