@@ -96,8 +96,8 @@ extern uint32 key_hash(KeyHasher *hasher, Datum value);
 
 /* ---- Inserting (insert.c, insert_sets.c) ---------------------------------- */
 
-extern void insert_append_set(Relation index, Buffer buffer, uint32 stride, Buffer elements,
-							  const RowDocument *doc);
+extern void insert_append(Relation index, Buffer buffer, uint32 stride, Buffer elements,
+						  const RowDocument *doc);
 extern bool set_append(Relation index, Buffer buffer, uint32 stride, RowDocument *doc);
 extern bool set_position(Relation index, uint32 stamp, RowDocument *doc, TailGrowth *growth);
 

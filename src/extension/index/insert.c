@@ -53,10 +53,10 @@ register_count(uint8 block, FragmentHeader *header, Page page)
 
 /*
  * Logs what page_put_document has changed, and, if there is a page of elements, what
- * page_put_elements has: the last `count` elements.
+ * page_put_elements has: the last elements.
  */
 static void
-log_document(Buffer buffer, uint32 stride, Buffer elements, uint32 count)
+log_document(Buffer buffer, uint32 stride, Buffer elements, const RowDocument *doc)
 {
 	Page page = BufferGetPage(buffer);
 	uint32 i = page_info(page)->count - 1;
@@ -72,6 +72,8 @@ log_document(Buffer buffer, uint32 stride, Buffer elements, uint32 count)
 	register_count(0, &header[3], page);
 	if (BufferIsValid(elements))
 	{
+		uint32 count = doc->record.count;
+
 		page = BufferGetPage(elements);
 		XLogRegisterBuffer(1, elements, REGBUF_STANDARD);
 		register_fragment(1, &header[4], page, page_elements(page) + page_info(page)->count - count,
@@ -84,53 +86,37 @@ log_document(Buffer buffer, uint32 stride, Buffer elements, uint32 count)
 		PageSetLSN(BufferGetPage(elements), record);
 }
 
-/* Appends a document to an exclusively locked page that has room for it. */
-static void
-append_document(Relation index, Buffer buffer, uint32 stride, const RowDocument *doc)
-{
-	START_CRIT_SECTION();
-	page_put_document(BufferGetPage(buffer), stride, &doc->document);
-	MarkBufferDirty(buffer);
-	if (RelationNeedsWAL(index))
-		log_document(buffer, stride, InvalidBuffer, 0);
-	END_CRIT_SECTION();
-}
-
-/* Appends a set to an exclusively locked page, and its elements to another. */
+/*
+ * Appends a document to an exclusively locked page that has room for it, and the elements of a set to
+ * another page, unless that is invalid.
+ */
 void
-insert_append_set(Relation index, Buffer buffer, uint32 stride, Buffer elements,
-				  const RowDocument *doc)
+insert_append(Relation index, Buffer buffer, uint32 stride, Buffer elements, const RowDocument *doc)
 {
 	START_CRIT_SECTION();
-	page_put_elements(BufferGetPage(elements), doc->element, doc->record.count);
+	if (BufferIsValid(elements))
+	{
+		page_put_elements(BufferGetPage(elements), doc->element, doc->record.count);
+		MarkBufferDirty(elements);
+	}
 	page_put_document(BufferGetPage(buffer), stride, &doc->document);
-	MarkBufferDirty(elements);
 	MarkBufferDirty(buffer);
 	if (RelationNeedsWAL(index))
-		log_document(buffer, stride, elements, doc->record.count);
+		log_document(buffer, stride, elements, doc);
 	END_CRIT_SECTION();
 }
 
 #else
 
-static void
-append_document(Relation index, Buffer buffer, uint32 stride, const RowDocument *doc)
-{
-	GenericXLogState *state = GenericXLogStart(index);
-
-	page_put_document(GenericXLogRegisterBuffer(state, buffer, 0), stride, &doc->document);
-	GenericXLogFinish(state);
-}
-
-/* Appends a set to an exclusively locked page, and its elements to another. */
+/* Does the same, and has the pages compared. */
 void
-insert_append_set(Relation index, Buffer buffer, uint32 stride, Buffer elements,
-				  const RowDocument *doc)
+insert_append(Relation index, Buffer buffer, uint32 stride, Buffer elements, const RowDocument *doc)
 {
 	GenericXLogState *state = GenericXLogStart(index);
 
-	page_put_elements(GenericXLogRegisterBuffer(state, elements, 0), doc->element,
-					  doc->record.count);
+	if (BufferIsValid(elements))
+		page_put_elements(GenericXLogRegisterBuffer(state, elements, 0), doc->element,
+						  doc->record.count);
 	page_put_document(GenericXLogRegisterBuffer(state, buffer, 0), stride, &doc->document);
 	GenericXLogFinish(state);
 }
@@ -217,7 +203,7 @@ append_to_open_page(Relation index, RowDocument *doc, TailGrowth *growth)
 		done = !shape_is_set(&doc->shape) || tid_flags(&doc->document.tid) ||
 			doc->placed == hint->stamp;
 		if (done)
-			append_document(index, buffer, stride, doc);
+			insert_append(index, buffer, stride, InvalidBuffer, doc);
 		else
 			done = set_append(index, buffer, stride, doc);
 	}

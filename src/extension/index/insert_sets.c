@@ -55,7 +55,7 @@ set_append(Relation index, Buffer buffer, uint32 stride, RowDocument *doc)
 	{
 		doc->record.page = block;
 		doc->record.offset = page_info(page)->count;
-		insert_append_set(index, buffer, stride, elements, doc);
+		insert_append(index, buffer, stride, elements, doc);
 	}
 	UnlockReleaseBuffer(elements);
 	return room;
