@@ -7,6 +7,7 @@
 
 #include "miscadmin.h"
 
+#include "base/sort.h"
 #include "store/segment_postings.h"
 #include "store/sets.h"
 
@@ -365,20 +366,15 @@ typedef struct WrittenMap
 } WrittenMap;
 
 /*
- * Orders maps by their first bucket.  Of those that go on with the same bucket, the one
- * written first comes first, since one process has written them all.
+ * A SortKey of maps: by the first bucket.  Of those that go on with the same bucket, the one written
+ * first comes first, since one process has written them all.
  */
-static int
-compare_maps(const void *x, const void *y)
+static inline uint64
+key_of_map(const void *record)
 {
-	const WrittenMap *a = x;
-	const WrittenMap *b = y;
-	uint32 bucket_a = bucket_of_number(a->entry.number);
-	uint32 bucket_b = bucket_of_number(b->entry.number);
+	const WrittenMap *map = record;
 
-	if (bucket_a != bucket_b)
-		return bucket_a < bucket_b ? -1 : 1;
-	return a->age > b->age ? -1 : a->age < b->age;
+	return (uint64) bucket_of_number(map->entry.number) << 32 | (PG_UINT32_MAX - map->age);
 }
 
 /* Adds the maps of postings, which follow each other by their links, youngest first. */
@@ -412,7 +408,7 @@ list_posting_maps(SegmentWriter *writer, BlockNumber block, MapList *list)
 			break;
 	}
 	if (count > 0)
-		qsort(map, count, sizeof(WrittenMap), compare_maps);
+		sort_records(map, count, sizeof(WrittenMap), key_of_map);
 	for (uint32 i = 0; i < count; i++)
 		list_map(list, map[i].entry);
 	writer->root->posting_maps = count;
