@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/cpu.h"
+#include "base/sort.h"
 
 #ifdef CPU_X86
 #include <immintrin.h>
@@ -138,20 +139,12 @@ postings_size(const uint32_t *document, size_t n, uint32_t numbers)
 size_t
 postings_fit(const uint32_t *document, size_t n, uint32_t numbers, size_t room)
 {
-	size_t fit = LONG_LIST - 1;
-	size_t above = n + 1;
+	size_t fit;
+	size_t next = LONG_LIST;
 
-	while (fit + 1 < above)
-	{
-		size_t middle = fit + (above - fit) / 2;
-
-		if (size_of_first(document, (uint32_t) middle, numbers) <= room)
-			fit = middle;
-		else
-			above = middle;
-	}
-	if (fit >= LONG_LIST)
-		return fit;
+	SEARCH_SORTED(next, n + 1, size_of_first(document, (uint32_t) middle, numbers) <= room);
+	if (next > LONG_LIST)
+		return next - 1;
 	fit = Min(n, LONG_LIST - 1);
 	while (fit > 0 && size_of_first(document, (uint32_t) fit, numbers) > room)
 		fit--;
