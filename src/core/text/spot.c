@@ -144,17 +144,13 @@ spot_words_add_stop_word(SpotWords *words, const char *utf8, size_t length)
 	return true;
 }
 
+/* A SortKey of the rules of an antecedent. */
 static inline uint64_t
-rule_shape(const SpotRule *rule)
+rule_shape(const void *record)
 {
-	return (uint64_t) rule->distance << 4 | rule->chain;
-}
+	const SpotRule *rule = record;
 
-/* A SortKey of rules. */
-static inline uint64_t
-key_by_shape(const void *rule)
-{
-	return rule_shape(rule);
+	return (uint64_t) rule->distance << 4 | rule->chain;
 }
 
 /* Sorts rules by antecedent and shape, and removes repeated ones; returns how many are left. */
@@ -170,7 +166,7 @@ sort_rules(SpotRule *rule, size_t count)
 		host_check_interrupts();
 		for (end = start + 1; end < count && rule[end].antecedent == rule[start].antecedent;)
 			end++;
-		sort_records(rule + start, end - start, sizeof(SpotRule), key_by_shape);
+		sort_records(rule + start, end - start, sizeof(SpotRule), rule_shape);
 		for (size_t i = start; i < end; i++)
 			if (i == start || rule_shape(&rule[i]) != rule_shape(&rule[kept - 1]))
 				rule[kept++] = rule[i];
