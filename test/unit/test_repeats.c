@@ -174,16 +174,15 @@ check_once(Corpus *c, int run, size_t memory)
 		some = Min(some, c->records - record);
 		part = repeats_of(&repeats, record, some, &found);
 		for (size_t i = 0; i < found; i++)
-			check_part(c, part + i, run, gone);
-		for (size_t i = 0; i < found; i++)
 		{
 			int left = 0;
 
+			check_part(c, part + i, run, gone);
 			hash = mix64(hash + (part[i].record << 32 | part[i].from));
 			hash = mix64(hash + ((uint64_t) part[i].to << 32 | part[i].first_from));
 			hash = mix64(hash + part[i].first_record);
 			for (int j = 0; j < c->words; j++)
-				left += c->record[j] == (int) part[i].record && !c->goes[j];
+				left += c->record[j] == (int) part[i].record && !gone[j];
 			CHECK((int) part[i].left == left);
 		}
 		host_free(part);

@@ -69,8 +69,8 @@ roll_hash(RollingHash *rolling, uint64_t in, uint64_t out)
 
 /* ---- Words in files ----------------------------------------------------- */
 
-/* Words that are read at a time, at least. */
-#define WORDS_STEP 2048
+/* Words that are read at a time where they are read in order. */
+#define WORDS_STEP 4096
 
 typedef struct WordReader
 {
@@ -78,29 +78,33 @@ typedef struct WordReader
 	uint64_t start;
 	size_t count;
 	size_t room;
-	uint64_t *word;
+	PlacedWord *word;
 } WordReader;
 
 static WordReader
-reader_begin(const Repeats *repeats, size_t most)
+reader_begin(const Repeats *repeats)
 {
-	size_t room = most + host_limit(WORDS_STEP);
+	size_t room = 2 * (size_t) repeats->run + host_limit(WORDS_STEP);
 
 	return (WordReader){.repeats = repeats,
 						.room = room,
-						.word = host_alloc(room * sizeof(uint64_t))};
+						.word = host_alloc(room * sizeof(PlacedWord))};
 }
 
-/* Returns words, which are valid until the next call. */
-static inline const uint64_t *
+/* Returns words, which are valid until the next call.  More are read if they follow on the last ones. */
+static inline const PlacedWord *
 words_at(WordReader *reader, uint64_t from, size_t count)
 {
-	if (from < reader->start || from + count > reader->start + reader->count)
+	uint64_t behind = from - reader->start;
+
+	if (from < reader->start || behind + count > reader->count)
 	{
+		if (from >= reader->start && behind <= reader->count)
+			count = (size_t) Min(reader->repeats->length - from, reader->room);
+		host_file_read(reader->repeats->words, from * sizeof(PlacedWord), reader->word,
+					   count * sizeof(PlacedWord));
 		reader->start = from;
-		reader->count = Min(reader->repeats->length - from, reader->room);
-		host_file_read(reader->repeats->words, from * sizeof(uint64_t), reader->word,
-					   reader->count * sizeof(uint64_t));
+		reader->count = count;
 	}
 	return reader->word + (from - reader->start);
 }
@@ -136,6 +140,13 @@ typedef struct EqualWords
 	uint64_t distance; /* words from there to here */
 } EqualWords;
 
+/* A word that was scanned last, and the hash of the run of W words that ends with it. */
+typedef struct ScannedWord
+{
+	uint64_t word;
+	uint64_t hash;
+} ScannedWord;
+
 typedef struct RepeatFinder
 {
 	Repeats *repeats;
@@ -143,9 +154,6 @@ typedef struct RepeatFinder
 	uint32_t anchor_run; /* W; T once windows are their own anchors */
 	uint64_t base;
 	uint64_t hashes; /* how many hashes anchors are sorted by */
-	Anchor *ring;    /* anchors of the last windows, each with a greater hash than the one before */
-	uint32_t ring_mask;
-	WordReader scanned;
 	WordReader own;
 	WordReader other;
 	EqualWords last; /* the last words that were compared */
@@ -153,20 +161,28 @@ typedef struct RepeatFinder
 	Edges sought;    /* second: the hash of an anchor; first: the anchor; and its windows */
 	Edges pairs;     /* second: the anchor; first: the first one of its hash; and its windows */
 	Edges runs;      /* second: the first of several windows; first: its first copy; and how many */
-	Edges firsts;    /* second: the first of several first copies; first: how many */
+	Edges
+		events; /* second: the first of several windows; first: its first copy, or KEPT; and how many */
 	RollingHash window_hash; /* the hash of the last window that was hashed */
 	uint64_t hashed;
-	uint64_t hash;   /* the hash of the last anchors that were given */
-	uint64_t leader; /* the first of these anchors */
-	HostFile *spans; /* words in first copies */
-	uint64_t span_count;
-	uint64_t span; /* the first one that the next run may meet */
-	EqualRun
-		waiting; /* the last run that no other contains, while a longer one may take its place */
-	uint64_t covered; /* the end of the words of the runs that were written */
-	uint64_t span_from;
-	uint64_t span_to;
+	uint64_t hash;    /* the hash of the last anchors that were given */
+	uint64_t leader;  /* the first of these anchors */
+	uint64_t decided; /* words before it stay, or are in parts */
+	uint64_t kept;    /* the end of the words in first copies so far */
+	Part now;         /* the windows in which words go */
+	Part next;        /* the windows so far that reach furthest */
+	Part made;        /* the last part, which is not written yet */
 } RepeatFinder;
+
+/* The first copy of windows that are first copies themselves. */
+#define KEPT UINT64_MAX
+
+/* Returns whether two words are equal, not ends of texts. */
+static inline bool
+words_are_equal(const PlacedWord *x, const PlacedWord *y)
+{
+	return x->hash == y->hash && x->hash != 0;
+}
 
 /*
  * Compares the words around an anchor with those around the first one of its hash, as far as its windows
@@ -179,22 +195,21 @@ compare_around(RepeatFinder *f, uint64_t position, uint64_t first)
 	size_t left = (size_t) Min(reach, first);
 	size_t right =
 		f->anchor_run + (size_t) Min(reach, f->repeats->length - position - f->anchor_run);
-	const uint64_t *x = words_at(&f->own, position - left, left + right) + left;
-	const uint64_t *y = words_at(&f->other, first - left, left + right) + left;
-	size_t before = 0;
-	size_t behind = 0;
+	const PlacedWord *x = words_at(&f->own, position - left, left + right);
+	const PlacedWord *y = words_at(&f->other, first - left, left + right);
+	size_t from = left;
+	size_t to = left;
 
 	if (position - first == f->last.distance && position >= f->last.from && position < f->last.to)
 	{
-		before = (size_t) Min(position - f->last.from, left);
-		behind = (size_t) Min(f->last.to - position, right);
+		from -= (size_t) Min(position - f->last.from, left);
+		to += (size_t) Min(f->last.to - position, right);
 	}
-	while (behind < right && x[behind] == y[behind] && x[behind] != 0)
-		behind++;
-	while (before < left && x[-1 - (ptrdiff_t) before] == y[-1 - (ptrdiff_t) before] &&
-		   x[-1 - (ptrdiff_t) before] != 0)
-		before++;
-	return f->last = (EqualWords){position - before, position + behind, position - first};
+	while (to < left + right && words_are_equal(x + to, y + to))
+		to++;
+	while (from > 0 && words_are_equal(x + from - 1, y + from - 1))
+		from--;
+	return f->last = (EqualWords){position - left + from, position - left + to, position - first};
 }
 
 /* Returns whether windows go on where a run ends, and their first copies, too; if so, adds them. */
@@ -211,14 +226,9 @@ extend_run(EqualRun *run, EqualRun more)
 static void
 flush_run(RepeatFinder *f)
 {
-	EqualRun run = f->equal;
-
+	if (f->equal.count > 0)
+		edges_add(&f->runs, (LongEdge){f->equal.at, f->equal.first, (double) f->equal.count});
 	f->equal.count = 0;
-	if (run.count == 0)
-		return;
-	edges_add(&f->runs, (LongEdge){run.at, run.first, (double) run.count});
-	if (!f->repeats->has_others)
-		edges_add(&f->firsts, (LongEdge){run.first, run.count, 0});
 }
 
 /* Notes that a window is equal to an earlier one, the first of all these. */
@@ -238,16 +248,24 @@ static uint64_t
 hash_window(RepeatFinder *f, uint64_t window)
 {
 	bool follows = window == f->hashed + 1;
-	const uint64_t *word = words_at(&f->own, window - follows, f->run + follows);
+	const PlacedWord *word = words_at(&f->own, window - follows, f->run + follows);
 
 	if (follows)
-		(void) roll_hash(&f->window_hash, word[f->run], word[0]);
+		(void) roll_hash(&f->window_hash, word[f->run].hash, word[0].hash);
 	else
 		f->window_hash.hash = 0;
 	for (uint32_t i = 0; !follows && i < f->run; i++)
-		(void) roll_hash(&f->window_hash, word[i], 0);
+		(void) roll_hash(&f->window_hash, word[i].hash, 0);
 	f->hashed = window;
 	return f->window_hash.hash;
+}
+
+/* Adds the windows of an anchor, if there are some. */
+static void
+add_anchor(RepeatFinder *f, const LongEdge *anchor)
+{
+	if (anchor->similarity > 0)
+		edges_add_early(&f->sought, *anchor);
 }
 
 /* Reads all words, and finds the anchors of all windows. */
@@ -255,56 +273,50 @@ static void
 scan_words(RepeatFinder *f)
 {
 	RollingHash rolling = rolling_begin(f->base, f->anchor_run);
-	const uint64_t *word = NULL;
-	uint64_t loaded = 0;
-	uint64_t text = 0; /* words of the text so far */
-	uint32_t head = 0;
-	uint32_t tail = 0;
+	uint64_t reach = f->run - f->anchor_run;
+	uint64_t text = 0;  /* words of the text so far */
+	uint64_t least = 0; /* the end of the anchor */
+	uint64_t mask = 1;
 	LongEdge last = {.similarity = 0};
+	ScannedWord *scanned;
 
-	for (uint64_t at = 0; at < f->repeats->length; at++, word++)
+	while (mask <= f->run)
+		mask *= 2;
+	scanned = host_alloc(mask-- * sizeof(ScannedWord));
+	for (uint64_t at = 0; at < f->repeats->length; at++)
 	{
-		Anchor anchor = {.position = at + 1 - f->anchor_run};
+		ScannedWord word = {words_at(&f->own, at, 1)->hash, 0};
 
 		host_check_interrupts_at(at);
-		if (at == loaded)
+		if (word.word == 0)
 		{
-			size_t back = (size_t) Min(at, f->anchor_run);
-
-			word = words_at(&f->scanned, at - back, back + 1) + back;
-			loaded = f->scanned.start + f->scanned.count;
-		}
-		if (*word == 0)
-		{
-			text = head = tail = 0;
-			rolling.hash = 0;
+			text = rolling.hash = 0;
 			continue;
 		}
 		text++;
-		anchor.hash =
-			roll_hash(&rolling, *word, text > f->anchor_run ? word[-(ptrdiff_t) f->anchor_run] : 0);
+		word.hash = roll_hash(&rolling, word.word,
+							  text > f->anchor_run ? scanned[(at - f->anchor_run) & mask].word : 0);
+		scanned[at & mask] = word;
 		if (text < f->anchor_run)
 			continue;
-		while (tail != head && f->ring[(tail - 1) & f->ring_mask].hash >= anchor.hash)
-			tail--;
-		f->ring[tail++ & f->ring_mask] = anchor;
+		if (text == f->anchor_run || word.hash <= scanned[least & mask].hash)
+			least = at;
+		else if (at - least > reach)
+			for (uint64_t i = least = at - reach; i <= at; i++)
+				least = scanned[i & mask].hash <= scanned[least & mask].hash ? i : least;
 		if (text < f->run)
 			continue;
-		while (f->ring[head & f->ring_mask].position + f->run < at + 1)
-			head++;
-		anchor = f->ring[head & f->ring_mask];
-		if (last.similarity > 0 && anchor.position == last.first)
+		if (last.similarity > 0 && last.first == least + 1 - f->anchor_run)
 		{
 			last.similarity++;
 			continue;
 		}
-		if (last.similarity > 0)
-			edges_add(&f->sought, last);
-		last = (LongEdge){anchor.hash % f->hashes, anchor.position,
-						  WINDOWS(anchor.position + f->run - at - 1, 1)};
+		add_anchor(f, &last);
+		last = (LongEdge){scanned[least & mask].hash % f->hashes, least + 1 - f->anchor_run,
+						  WINDOWS(least + reach - at, 1)};
 	}
-	if (last.similarity > 0)
-		edges_add(&f->sought, last);
+	add_anchor(f, &last);
+	host_free(scanned);
 }
 
 /* An EdgeSink: pairs an anchor with the first one of its hash. */
@@ -343,97 +355,80 @@ compare_pair(void *state, const LongEdge *pair)
 
 /* ---- What goes ---------------------------------------------------------- */
 
-/* Words [start, end) in first copies. */
-typedef struct Span
-{
-	uint64_t start;
-	uint64_t end;
-} Span;
-
-/* Writes the last span. */
+/* Writes the last part. */
 static void
-flush_span(RepeatFinder *f)
+write_part(RepeatFinder *f)
 {
-	Span span = {f->span_from, f->span_to};
+	Repeats *repeats = f->repeats;
 
-	if (span.start < span.end)
-		host_file_write(f->spans, f->span_count++ * sizeof(span), &span, sizeof(span));
+	if (f->made.start < f->made.end)
+		host_file_write(repeats->parts, repeats->part_count++ * sizeof(Part), &f->made,
+						sizeof(Part));
 }
 
-/* An EdgeSink: adds the words of first copies. */
-static bool
-add_first(void *state, const LongEdge *first)
+/* Adds words that go. */
+static void
+add_part(RepeatFinder *f, uint64_t from, uint64_t to)
 {
-	RepeatFinder *f = state;
-	uint64_t end = first->second + first->first - 1 + f->run;
+	Part part = {from, to, f->now.first + (from - f->now.start)};
 
-	if (first->second > f->span_to)
+	if (part.start == f->made.end && part.start - part.first == f->made.start - f->made.first)
 	{
-		flush_span(f);
-		f->span_from = first->second;
-	}
-	f->span_to = Max(f->span_to, end);
-	return true;
-}
-
-/* Returns words in first copies, or what lies behind all of them. */
-static Span
-span_at(const RepeatFinder *f, uint64_t number)
-{
-	Span span = {UINT64_MAX, UINT64_MAX};
-
-	if (number < f->span_count)
-		host_file_read(f->spans, number * sizeof(span), &span, sizeof(span));
-	return span;
-}
-
-/* Returns the end of the words of windows. */
-static inline uint64_t
-end_of_run(const RepeatFinder *f, const EqualRun *run)
-{
-	return run->at + run->count - 1 + f->run;
-}
-
-/* Writes the words of the run that waits, but for those in first copies. */
-static void
-write_parts(RepeatFinder *f)
-{
-	uint64_t from = f->waiting.at;
-	uint64_t end = end_of_run(f, &f->waiting);
-	uint64_t distance = from - f->waiting.first;
-
-	if (f->waiting.count == 0)
+		f->made.end = to;
 		return;
-	f->covered = end;
-	while (span_at(f, f->span).end <= from)
-		f->span++;
-	for (uint64_t i = f->span; from < end; i++)
-	{
-		Span span = span_at(f, i);
-		Part part = {from, Min(span.start, end), from - distance};
+	}
+	write_part(f);
+	f->made = part;
+}
 
-		if (part.start < part.end)
-			host_file_write(f->repeats->parts, f->repeats->part_count++ * sizeof(part), &part,
-							sizeof(part));
-		from = span.end;
+/* Decides on the words before one, where no windows begin that are not known. */
+static void
+decide_words(RepeatFinder *f, uint64_t to)
+{
+	while (f->decided < to)
+	{
+		uint64_t from = Max(f->decided, f->kept);
+		uint64_t end = to;
+
+		if (f->now.end <= f->decided)
+			f->now = f->next;
+		if (f->now.end > f->decided)
+			end = Min(f->now.end, to);
+		if (f->now.end > f->decided && from < end)
+			add_part(f, from, end);
+		f->decided = end;
 	}
 }
 
 /*
- * Takes the last windows if they are repeated.  Of the runs that begin in the last one written, or where it
- * ends, only the one that reaches furthest is written, so each word is in two of them at most.
+ * An EdgeSink: takes windows that are repeated, or first copies, in order.  Words go with the windows that
+ * reach furthest, once those before end, so they are in few parts.
  */
+static bool
+take_event(void *state, const LongEdge *event)
+{
+	RepeatFinder *f = state;
+	Part part = {event->second, event->second + (uint64_t) event->similarity - 1 + f->run,
+				 event->first};
+
+	decide_words(f, part.start);
+	if (part.first == KEPT)
+		f->kept = Max(f->kept, part.end);
+	else if (part.end > f->next.end)
+		f->next = part;
+	return true;
+}
+
+/* Passes on the last windows, and their first copies. */
 static void
-take_repeated(RepeatFinder *f)
+flush_events(RepeatFinder *f)
 {
 	EqualRun run = f->equal;
 
-	if (run.count == 0 || run.at - run.first < f->run ||
-		(f->waiting.count > 0 && end_of_run(f, &run) <= end_of_run(f, &f->waiting)))
-		return;
-	if (run.at > f->covered)
-		write_parts(f);
-	f->waiting = run;
+	if (run.count > 0 && run.at - run.first >= f->run)
+		edges_add(&f->events, (LongEdge){run.at, run.first, (double) run.count});
+	if (run.count > 0 && !f->repeats->has_others)
+		edges_add(&f->events, (LongEdge){run.first, KEPT, (double) run.count});
 }
 
 /* An EdgeSink: takes windows in order, which may go on where others were found in another way. */
@@ -445,7 +440,7 @@ take_run(void *state, const LongEdge *edge)
 
 	if (extend_run(&f->equal, run))
 		return true;
-	take_repeated(f);
+	flush_events(f);
 	f->equal = run;
 	return true;
 }
@@ -477,39 +472,26 @@ seek_equal_windows(RepeatFinder *f)
 void
 repeats_find(Repeats *repeats)
 {
-	uint32_t run = repeats->run;
-	uint32_t anchor_run = (run + 1) / 2;
-	size_t around = 2 * (size_t) run;
-	uint32_t ring = 2;
 	uint64_t base = host_random_seed() % (PRIME - 2) + 2;
 	RepeatFinder f = {.repeats = repeats,
-					  .run = run,
-					  .anchor_run = anchor_run,
+					  .run = repeats->run,
+					  .anchor_run = (repeats->run + 1) / 2,
 					  .base = base,
 					  .hashes = host_limit(PRIME),
-					  .window_hash = rolling_begin(base, run),
+					  .window_hash = rolling_begin(base, repeats->run),
 					  .hashed = UINT64_MAX - 1,
-					  .scanned = reader_begin(repeats, 4 * around),
-					  .own = reader_begin(repeats, around),
-					  .other = reader_begin(repeats, around),
-					  .spans = host_file_create()};
+					  .own = reader_begin(repeats),
+					  .other = reader_begin(repeats)};
 
 	repeats->memory = Min(repeats->memory, Max(repeats->length / WORDS_OF_BYTE, MEMORY_LEAST));
-	f.sought.most = f.pairs.most = f.runs.most = f.firsts.most =
+	f.sought.most = f.pairs.most = f.runs.most = f.events.most =
 		repeats->memory / SHARES * EDGES_SHARE / sizeof(LongEdge);
-	while (ring < run - anchor_run + 2)
-		ring *= 2;
-	f.ring_mask = ring - 1;
-	f.ring = host_alloc(ring * sizeof(Anchor));
 	seek_equal_windows(&f);
-	edges_give(&f.firsts, add_first, &f);
-	flush_span(&f);
 	edges_give(&f.runs, take_run, &f);
-	take_repeated(&f);
-	write_parts(&f);
-	host_file_close(f.spans);
-	host_free(f.ring);
-	host_free(f.scanned.word);
+	flush_events(&f);
+	edges_give(&f.events, take_event, &f);
+	decide_words(&f, UINT64_MAX);
+	write_part(&f);
 	host_free(f.own.word);
 	host_free(f.other.word);
 }

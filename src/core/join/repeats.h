@@ -20,11 +20,10 @@ typedef struct Repeats
 	uint32_t run;        /* the least words of a run */
 	size_t memory;       /* about the most bytes to take */
 	bool has_others;     /* only runs of the first records count, which keep theirs */
-	HostFile *words;     /* uint64_t: the hash of each word, 0 for the end of a text */
-	HostFile *positions; /* where each word is in its record, two uint32_t */
+	HostFile *words;     /* PlacedWord: the words, and the ends of texts and records */
 	HostFile *records;   /* where each record begins, and where the last one ends */
-	HostFile *parts;     /* words that go */
-	uint64_t length;     /* words and ends of texts */
+	HostFile *parts;     /* Part: words that go, in order */
+	uint64_t length;     /* words and ends */
 	uint64_t word_count; /* words */
 	uint64_t record_count;
 	uint64_t part_count;
@@ -37,12 +36,11 @@ typedef struct Repeats
 typedef struct RepeatedPart
 {
 	uint64_t record;
-	uint64_t words; /* how many of the words are in no part before */
-	uint64_t left;  /* words of the record that stay */
-	uint32_t from;  /* the position of the words, in characters */
+	uint64_t words;
+	uint64_t left; /* words of the record that are in no part up to this one */
+	uint32_t from; /* the position of the words, in characters */
 	uint32_t to;
-	uint32_t
-		cut_from; /* the position of what goes that no part before has: its words, and up to the next one */
+	uint32_t cut_from; /* the position of what goes: the words, and up to the next one */
 	uint32_t cut_to;
 	bool blank;            /* a blank has to keep apart the words around it */
 	uint64_t first_record; /* the record of the first copy */

@@ -196,7 +196,7 @@ write_passages(void *state, RecordBatch *batch)
 			at++;
 			passages--;
 		}
-		if ((at > begin && begin->left < options.min_left) ||
+		if ((at > begin && at[-1].left < options.min_left) ||
 			(all->left_out != NULL && all->left_out[batch->first + i]))
 			continue;
 		batch->next = i;

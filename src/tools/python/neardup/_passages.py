@@ -99,5 +99,5 @@ def _cuts(passages: _Passages, others: int, count: int) -> Iterator[Cut]:
     found = itertools.chain.from_iterable(passages.of(others + i, min(_CHUNK, count - i)) for i in range(0, count, _CHUNK))
     for number, some in itertools.groupby(found, lambda one: one.record):
         rows = list(some)
-        yield Cut(number - others, [(row.cut_start, row.cut_end, row.blank) for row in rows if row.cut_start < row.cut_end], rows[0].left,
+        yield Cut(number - others, [(row.cut_start, row.cut_end, row.blank) for row in rows if row.cut_start < row.cut_end], rows[-1].left,
                   [Passage(number - others, row.start, row.end, row.first - (others if row.first >= others else 0), row.first_start, row.first_end) for row in rows])
