@@ -91,7 +91,7 @@ reader_begin(const Repeats *repeats)
 						.word = host_alloc(room * sizeof(PlacedWord))};
 }
 
-/* Returns words, which are valid until the next call.  More are read if they follow on the last ones. */
+/* Returns words, which are valid until the next call.  If they follow on the last ones, twice as many are read. */
 static inline const PlacedWord *
 words_at(WordReader *reader, uint64_t from, size_t count)
 {
@@ -100,7 +100,8 @@ words_at(WordReader *reader, uint64_t from, size_t count)
 	if (from < reader->start || behind + count > reader->count)
 	{
 		if (from >= reader->start && behind <= reader->count)
-			count = (size_t) Min(reader->repeats->length - from, reader->room);
+			count = (size_t) Min(reader->repeats->length - from,
+								 Min(Max(count, 2 * reader->count), reader->room));
 		host_file_read(reader->repeats->words, from * sizeof(PlacedWord), reader->word,
 					   count * sizeof(PlacedWord));
 		reader->start = from;
@@ -475,7 +476,7 @@ repeats_find(Repeats *repeats)
 	uint64_t base = host_random_seed() % (PRIME - 2) + 2;
 	RepeatFinder f = {.repeats = repeats,
 					  .run = repeats->run,
-					  .anchor_run = (repeats->run + 1) / 2,
+					  .anchor_run = (repeats->run + 3) / 4,
 					  .base = base,
 					  .hashes = host_limit(PRIME),
 					  .window_hash = rolling_begin(base, repeats->run),

@@ -52,7 +52,7 @@ extern Repeats repeats_begin(uint32_t run, size_t memory);
 extern void repeats_add(Repeats *repeats, const PlacedWord *words, size_t count);
 extern void repeats_end_others(Repeats *repeats);
 extern void repeats_find(Repeats *repeats);
-extern RepeatedPart *repeats_of(const Repeats *repeats, uint64_t first, uint64_t count,
+extern RepeatedPart *repeats_of(const Repeats *repeats, uint64_t record, uint64_t count,
 								size_t *found);
 extern void repeats_end(Repeats *repeats);
 

@@ -151,40 +151,49 @@ set_first_copy(const Repeats *repeats, RepeatedPart *made, uint64_t word)
 	made->first_to = word_at(repeats, word + made->words - 1).end;
 }
 
+/* Returns the first part at a word or behind it. */
+static uint64_t
+first_part(const Repeats *repeats, uint64_t word)
+{
+	uint64_t number = 0;
+
+	SEARCH_SORTED(number, repeats->part_count, part_at(repeats, middle).start < word);
+	return number;
+}
+
 /*
  * Returns what goes of some records, in order, after repeats_find(); the caller frees the array.  Each
  * word that goes is in one part.  First copies come last, since they may be anywhere.
  */
 RepeatedPart *
-repeats_of(const Repeats *repeats, uint64_t first, uint64_t count, size_t *found)
+repeats_of(const Repeats *repeats, uint64_t record, uint64_t count, size_t *found)
 {
-	RecordStart next = record_start(repeats, first);
-	RecordStart end = record_start(repeats, first + count);
-	uint64_t number = 0;
+	RecordStart next = record_start(repeats, record);
+	uint64_t first = first_part(repeats, next.position);
 	uint64_t words = 0; /* words of the record that are in no part so far */
-	RepeatedPart *made = NULL;
-	size_t room = 0;
 	PlacedWord left = {0};
-	Part part;
+	RepeatedPart *made;
 
-	SEARCH_SORTED(number, repeats->part_count, part_at(repeats, middle).start < next.position);
-	for (*found = 0; (part = part_at(repeats, number + *found)).start < end.position; ++*found)
+	*found = first_part(repeats, record_start(repeats, record + count).position) - first;
+	made = host_alloc(*found * sizeof(RepeatedPart));
+	for (size_t i = 0; i < *found; i++)
 	{
-		host_check_interrupts_at(*found);
-		for (; next.position <= part.start; first++)
+		Part part = part_at(repeats, first + i);
+
+		host_check_interrupts_at(i);
+		for (; next.position <= part.start; record++)
 		{
 			words = next.words;
-			next = record_start(repeats, first + 1);
+			next = record_start(repeats, record + 1);
 			words = next.words - words;
 		}
-		made = host_grow(made, &room, *found + 1, sizeof(RepeatedPart));
-		made[*found] = (RepeatedPart){.record = first - 1,
-									  .words = part.end - part.start,
-									  .left = words -= part.end - part.start};
-		set_positions(repeats, made + *found, number + *found, &left);
+		words -= part.end - part.start;
+		made[i] =
+			(RepeatedPart){.record = record - 1, .words = part.end - part.start, .left = words};
+		set_positions(repeats, made + i, first + i, &left);
 	}
 	for (size_t i = 0; i < *found; i++)
-		set_first_copy(repeats, made + i, part_at(repeats, number + i).first);
+		set_first_copy(repeats, made + i, part_at(repeats, first + i).first);
 	return made;
 }
 

@@ -144,13 +144,18 @@ extern void check_files(void);
 
 /* ---- Bytes of files (input.c) ------------------------------------------- */
 
+/* The share of --memory for the bytes of a batch: what is made of them takes 60 times as much at most. */
+#define BATCH_SHARE 64
+
 /* Returns how many bytes are read at once, of which a batch has the whole records. */
 static inline size_t
 batch_bytes(void)
 {
 	const double most = 1 << 20;
 
-	return (size_t) (options.memory > 0 && options.memory / 64 < most ? options.memory / 64 : most);
+	const double share = options.memory / BATCH_SHARE / options.jobs;
+
+	return (size_t) (options.memory > 0 && share < most ? share : most);
 }
 
 /* How a file is compressed. */
@@ -222,15 +227,17 @@ typedef struct RecordBatch
 	Buffer border; /* int64_t: where each text of the last record of JSON begins in its field */
 	Buffer span;   /* Record: where the texts of the last record are in the data, as written */
 	unsigned seen; /* a bit for each of FIELDS that a record has */
-	const char *defect;   /* why the last record cannot be read, or NULL */
-	Buffer out;           /* output, or values */
-	Buffer size;          /* uint64_t: the bytes of each value */
-	Buffer id;            /* ids, each with a zero behind it */
-	Buffer best;          /* the field of --best of the records, as ids are kept */
-	Buffer digest;        /* uint64_t: the digest of each text's shingles */
-	Buffer skipped;       /* Skipped: records that --skip-errors leaves out */
-	Buffer broken;        /* where and why the file cannot be read to its end, or nothing */
-	Buffer line;          /* Line: the lines, for lines.c; or neardup_passage, for cut_passages.c */
+	const char *defect;       /* why the last record cannot be read, or NULL */
+	Buffer out;               /* output, or values */
+	Buffer size;              /* uint64_t: the bytes of each value */
+	Buffer id;                /* ids, each with a zero behind it */
+	Buffer best;              /* the field of --best of the records, as ids are kept */
+	Buffer digest;            /* uint64_t: the digest of each text's shingles */
+	Buffer skipped;           /* Skipped: records that --skip-errors leaves out */
+	Buffer broken;            /* where and why the file cannot be read to its end, or nothing */
+	Buffer line;              /* Line: the lines, for lines.c */
+	neardup_passage *passage; /* what goes, for cut_passages.c */
+	size_t passages;
 	neardup_bytes masked; /* the text of the last record, as --mask says */
 } RecordBatch;
 

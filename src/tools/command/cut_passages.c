@@ -18,7 +18,8 @@ typedef struct AllPassages
 	uint64_t records; /* the other ones */
 	bool *left_out;   /* records that --skip-errors leaves out, or NULL */
 	Spool id;         /* the ids of all records, if they are reported and not numbers */
-	Ends id_ends;
+	Spool id_end;     /* uint64_t: where each begins, and where the last ends */
+	uint64_t id_bytes;
 	uint64_t words_gone;
 	uint64_t records_changed;
 	uint64_t records_gone;
@@ -61,12 +62,12 @@ add_record_words(void *state, RecordBatch *batch)
 	neardup_bytes words = {(uint8_t *) batch->out.bytes, batch->out.length};
 
 	check(batch->session, neardup_passages_add(batch->session, all->passages, &words));
-	if (all->report != NULL)
-		spool_put(&all->id, batch->id.bytes, batch->id.length);
 	for (size_t at = 0, length; all->report != NULL && at < batch->id.length; at += length)
 	{
 		length = strlen(batch->id.bytes + at) + 1;
-		ends_add(&all->id_ends, length);
+		all->id_bytes += length;
+		spool_put(&all->id, batch->id.bytes + at, length);
+		spool_put(&all->id_end, &all->id_bytes, sizeof(uint64_t));
 	}
 	*(all->against ? &all->others : &all->records) += records_of(batch);
 }
@@ -174,28 +175,22 @@ write_passages(void *state, RecordBatch *batch)
 {
 	const AllPassages *all = state;
 	size_t count = records_of(batch);
-	neardup_passage *passage;
 	const neardup_passage *at;
-	size_t passages;
+	const neardup_passage *end;
 	RecordText document;
 
 	check(batch->session,
 		  neardup_passages_of(batch->session, all->passages, all->others + batch->first, count,
-							  &passage, &passages));
-	batch->line.length = 0;
-	put(&batch->line, passage, passages * sizeof(*passage));
-	neardup_free(batch->session, passage);
-	at = (const neardup_passage *) batch->line.bytes;
+							  &batch->passage, &batch->passages));
+	at = batch->passage;
+	end = at + batch->passages;
 	put_head(batch, "");
 	for (uint64_t i = 0; !options.mark && i < count; i++)
 	{
 		const neardup_passage *begin = at;
 
-		while (passages > 0 && at->record == all->others + batch->first + i)
-		{
+		while (at < end && at->record == all->others + batch->first + i)
 			at++;
-			passages--;
-		}
 		if ((at > begin && at[-1].left < options.min_left) ||
 			(all->left_out != NULL && all->left_out[batch->first + i]))
 			continue;
@@ -211,17 +206,15 @@ write_passages(void *state, RecordBatch *batch)
 static void
 put_passage_id(Buffer *row, AllPassages *all, uint64_t record)
 {
-	uint64_t start;
+	uint64_t end[2];
 
-	if (all->id_ends.count == 0)
+	if (all->id_bytes == 0)
 	{
 		put_text(row, "%" PRIu64, record - (record >= all->others ? all->others : 0) + 1);
 		return;
 	}
-	start = ends_start(&all->id_ends, record);
-	put_copy_text(row,
-				  (const char *) spool_get(&all->id, start,
-										   ends_start(&all->id_ends, record + 1) - start));
+	memcpy(end, spool_get(&all->id_end, record * sizeof(*end), sizeof(end)), sizeof(end));
+	put_copy_text(row, (const char *) spool_get(&all->id, end[0], end[1] - end[0]));
 }
 
 /* Reports words that go, and where they stay; and the record, if too few of its words are left. */
@@ -248,10 +241,9 @@ static void
 take_passages(void *state, RecordBatch *batch)
 {
 	AllPassages *all = state;
-	const neardup_passage *passage = (const neardup_passage *) batch->line.bytes;
-	const neardup_passage *end = (const neardup_passage *) (batch->line.bytes + batch->line.length);
+	const neardup_passage *end = batch->passage + batch->passages;
 
-	for (; passage < end; passage++)
+	for (const neardup_passage *passage = batch->passage; passage < end; passage++)
 	{
 		bool last = passage + 1 == end || passage[1].record != passage->record;
 		bool goes = last && passage->left < options.min_left;
@@ -262,6 +254,7 @@ take_passages(void *state, RecordBatch *batch)
 		all->records_changed += last;
 		all->records_gone += goes;
 	}
+	neardup_free(batch->session, batch->passage);
 	if (!options.mark)
 		output_write(NULL, batch);
 }
@@ -274,6 +267,7 @@ dedupe_passages(FILE *report)
 	neardup_session *session = new_session();
 	Files *files;
 
+	spool_put(&all.id_end, &all.id_bytes, sizeof(uint64_t));
 	check(session,
 		  neardup_passages_new(session, options.min_run, memory_for_join(), &all.passages));
 	if (options.against != NULL)
