@@ -843,6 +843,17 @@ is(slurp('error'), "neardup: words that went: 6; records that lost some: 3 of 4;
 is(run('$N dedupe --unit passage --min-run 2 --min-left 2 --mark p.jsonl'), "2\t1\t1\t1\t3\t3\n3\t1\t3\t2\t3\t5\n3" . "\t\\N" x 5 . "\n4\t1\t7\t1\t1\t5\n4" . "\t\\N" x 5 . "\n", 'what would go');
 file('bad.jsonl', qq({"text": "a b c"}\n{"text": 1 2}\n{"text": "b c"}\n));
 is(run('$N dedupe --unit passage --min-run 2 --skip-errors --mark bad.jsonl'), "3\t1\t3\t1\t3\t5\n3" . "\t\\N" x 5 . "\n", 'records that cannot be read are counted');
+# A batch of any words takes little; a record must be in memory, and the error says how much suffices.
+file('long.jsonl', map { '{"text": "' . 'a ' x $_ . qq("}\n) } (1000) x 400, 90000, 1000);
+file('short.jsonl', map { '{"text": "' . 'a ' x 1000 . qq("}\n) } 1 .. 400);
+for my $jobs (1, 2)
+{
+	my $marked = "\$N dedupe --unit passage --min-run 1 --mark --jobs $jobs";
+	is(run("$marked --memory 1M short.jsonl | md5sum"), run("$marked short.jsonl | md5sum"), "rows of one word, $jobs threads");
+	fails("$marked --memory 1M long.jsonl", 3, qr/--memory 1000000 does not suffice, since a record is long; --memory \d+M does$/);
+	my ($enough) = slurp('error') =~ /(\d+M) does$/;
+	is(run("$marked --memory $enough long.jsonl | md5sum"), run("$marked long.jsonl | md5sum"), "$enough suffices");
+}
 fails('$N dedupe --unit passage --threshold 0.9 p.jsonl', 1, qr/--threshold is for whole records/);
 fails('$N dedupe --min-run 9 p.jsonl', 1, qr/--min-run is for --unit passage/);
 fails('$N dedupe --unit passage --min-run 2 --min-left 3 p.jsonl', 1, qr/--min-left is at most --min-run/);

@@ -270,6 +270,7 @@ extern uint64_t files_bytes(const Files *files);
 extern bool files_next(Files *files, RecordBatch *batch);
 extern void files_done(Files *files, const RecordBatch *batch);
 extern void files_rewind(Files *files);
+extern size_t files_longest(const Files *files);
 extern void files_keep(Files *files);
 extern int files_reopen(const Files *files, int source);
 extern void files_begin_batch(const Files *files, RecordBatch *batch);
@@ -444,6 +445,7 @@ extern void command_clusters(void);
 extern void command_dedupe(void);
 extern void dedupe_lines(FILE *report);
 extern void dedupe_passages(FILE *report);
+extern double memory_for_passages(void);
 extern void command_keepers(void);
 
 #endif

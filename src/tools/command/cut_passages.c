@@ -7,6 +7,7 @@
 #include "command/command.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 typedef struct AllPassages
@@ -259,6 +260,24 @@ take_passages(void *state, RecordBatch *batch)
 		output_write(NULL, batch);
 }
 
+/* The files of the records, and of --against. */
+static Files *all_files[2];
+
+/* Bytes of memory for each word of a run, and for what records do not need. */
+#define RUN_BYTES 128
+#define MEMORY_BASE 1e6
+
+/* Returns an amount of memory that suffices, or 0 if that is not known: a batch holds the longest record then. */
+double
+memory_for_passages(void)
+{
+	double longest = fmax(files_longest(all_files[0]), files_longest(all_files[1]));
+
+	return longest > 0 ?
+		BATCH_SHARE * options.jobs * longest + RUN_BYTES * options.min_run + MEMORY_BASE :
+		0;
+}
+
 /* neardup dedupe --unit passage: writes the records without words that stood before. */
 void
 dedupe_passages(FILE *report)
@@ -273,12 +292,12 @@ dedupe_passages(FILE *report)
 	if (options.against != NULL)
 	{
 		all.against = true;
-		pipeline(files_open(options.others, options.format, false), find_words, add_record_words,
-				 &all);
+		all_files[1] = files_open(options.others, options.format, false);
+		pipeline(all_files[1], find_words, add_record_words, &all);
 		check(session, neardup_passages_end_against(session, all.passages));
 		all.against = false;
 	}
-	files = files_open(options.files, options.format, true);
+	files = all_files[0] = files_open(options.files, options.format, true);
 	pipeline(files, find_words, add_record_words, &all);
 	check(session, neardup_passages_find(session, all.passages));
 	if (options.skip_errors)

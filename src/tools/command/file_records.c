@@ -299,6 +299,55 @@ end_of_record(int format, const Buffer *data, RecordEnd *search)
 	return end != NULL ? end + 1 - data->bytes : 0;
 }
 
+/* Returns the length of the longest record of a file, which is read in pieces. */
+static size_t
+longest_of_file(const Files *files, Input *input)
+{
+	RecordEnd search = {0};
+	Buffer piece = {0};
+	size_t longest = 0;
+	size_t length = 0; /* the length of the record up to the piece */
+	bool more = true;
+
+	for (; more; piece.length = search.at = 0)
+	{
+		size_t start = 0;
+		size_t end;
+
+		more = input_read(input, &piece);
+		for (; (end = end_of_record(files->format, &piece, &search)) > 0; length = 0)
+		{
+			longest = longest > length + end - start ? longest : length + end - start;
+			search = (RecordEnd){start = end};
+		}
+		length += piece.length - start;
+		longest = longest > length ? longest : length;
+	}
+	resize(NULL, piece.bytes, 0);
+	return longest;
+}
+
+/* Returns the length of the longest record; 0 if a file cannot be read again. */
+size_t
+files_longest(const Files *files)
+{
+	size_t longest = 0;
+
+	for (int i = 0; files != NULL && files->names[i] != NULL; i++)
+	{
+		bool again = files->copy[i] >= 0 || !is_stream(files->names[i]);
+		struct stat status;
+		Buffer defect = {0};
+		Input *input = again ? input_open(files->names[i], files->copy[i], &status, &defect) : NULL;
+		size_t length = input != NULL ? longest_of_file(files, input) : 0;
+
+		if (!again)
+			return 0;
+		longest = longest > length ? longest : length;
+	}
+	return longest;
+}
+
 /* Returns the length of bytes without the line end behind them. */
 size_t
 without_line_end(const char *bytes, size_t length)

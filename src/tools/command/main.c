@@ -52,12 +52,31 @@ check(neardup_session *session, neardup_code code)
 /* Bytes of memory that the program has now. */
 static _Atomic size_t used;
 
+/* This thread ends the program, whatever memory it still takes. */
+static _Thread_local bool ending;
+
+/* Fails since options.memory does not suffice; says how much does, if that is known. */
+static void
+refuse_memory(void)
+{
+	double enough;
+
+	flockfile(stderr);
+	ending = true;
+	enough = options.unit == UNIT_PASSAGE ? ceil(memory_for_passages() / 1e6) : 0;
+	if (enough * 1e6 > options.memory)
+		fail(EXIT_RESOURCES,
+			 "--memory %.0f does not suffice, since a record is long; --memory %.0fM does",
+			 options.memory, enough);
+	fail(EXIT_RESOURCES, "--memory %.0f does not suffice", options.memory);
+}
+
 /* Counts memory that grows or shrinks; fails if all of it would take more than options.memory. */
 void
 count_memory(size_t before, size_t after)
 {
-	if (options.memory > 0 && after > before && used - before + after > options.memory)
-		fail(EXIT_RESOURCES, "--memory %.0f does not suffice", options.memory);
+	if (options.memory > 0 && after > before && used - before + after > options.memory && !ending)
+		refuse_memory();
 	used += after - before;
 }
 
