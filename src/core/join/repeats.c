@@ -266,7 +266,7 @@ static void
 add_anchor(RepeatFinder *f, const LongEdge *anchor)
 {
 	if (anchor->similarity > 0)
-		edges_add_early(&f->sought, *anchor);
+		edges_add(&f->sought, *anchor);
 }
 
 /* Reads all words, and finds the anchors of all windows. */
@@ -476,7 +476,7 @@ repeats_find(Repeats *repeats)
 	uint64_t base = host_random_seed() % (PRIME - 2) + 2;
 	RepeatFinder f = {.repeats = repeats,
 					  .run = repeats->run,
-					  .anchor_run = (repeats->run + 3) / 4,
+					  .anchor_run = (repeats->run + 1) / 2,
 					  .base = base,
 					  .hashes = host_limit(PRIME),
 					  .window_hash = rolling_begin(base, repeats->run),
