@@ -369,7 +369,7 @@ write_part(RepeatFinder *f)
 
 /* Adds words that go. */
 static void
-add_part(RepeatFinder *f, uint64_t from, uint64_t to)
+add_gone_words(RepeatFinder *f, uint64_t from, uint64_t to)
 {
 	Part part = {from, to, f->now.first + (from - f->now.start)};
 
@@ -396,7 +396,7 @@ decide_words(RepeatFinder *f, uint64_t to)
 		if (f->now.end > f->decided)
 			end = Min(f->now.end, to);
 		if (f->now.end > f->decided && from < end)
-			add_part(f, from, end);
+			add_gone_words(f, from, end);
 		f->decided = end;
 	}
 }

@@ -121,7 +121,7 @@ record_of_word(const Repeats *repeats, uint64_t word)
  * *left is the word before the first that goes, if that follows at once, else an end.
  */
 static void
-set_positions(const Repeats *repeats, RepeatedPart *made, uint64_t number, PlacedWord *left)
+set_part_positions(const Repeats *repeats, RepeatedPart *made, uint64_t number, PlacedWord *left)
 {
 	Part part = part_at(repeats, number);
 	bool begins = number == 0 || part_at(repeats, number - 1).end < part.start;
@@ -190,7 +190,7 @@ repeats_of(const Repeats *repeats, uint64_t record, uint64_t count, size_t *foun
 		words -= part.end - part.start;
 		made[i] =
 			(RepeatedPart){.record = record - 1, .words = part.end - part.start, .left = words};
-		set_positions(repeats, made + i, first + i, &left);
+		set_part_positions(repeats, made + i, first + i, &left);
 	}
 	for (size_t i = 0; i < *found; i++)
 		set_first_copy(repeats, made + i, part_at(repeats, first + i).first);

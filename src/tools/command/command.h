@@ -183,6 +183,20 @@ extern Packing input_packing(const Input *input);
 extern uint64_t input_position(const Input *input);
 extern void pack(Packing packing, Buffer *bytes);
 
+/* ---- Ends of records (record_ends.c) ------------------------------------- */
+
+/* A search for the end of a record, which goes on when more has been read. */
+typedef struct RecordEnd
+{
+	size_t at;
+	bool quoted;
+	bool inside; /* whether a quote opens no field here */
+} RecordEnd;
+
+extern char separator_of(int format);
+extern size_t end_of_record(int format, const Buffer *data, RecordEnd *search);
+extern size_t longest_of_file(int format, Input *input);
+
 /* ---- Records (file_records.c) ------------------------------------------------ */
 
 typedef struct Files Files;
@@ -278,7 +292,6 @@ extern void check_fields(const Files *files);
 extern void files_mark(const Files *files, bool *mark);
 extern const char open_quote[];
 extern bool skip_record(RecordBatch *batch);
-extern char separator_of(int format);
 extern bool is_name_of(int i, const char *name, size_t length);
 extern bool is_signature(const char *name, size_t length);
 extern const char *read_field(RecordBatch *batch, const char *at, const char *end, Buffer *field);

@@ -253,17 +253,16 @@ NEARDUP_API neardup_code neardup_passages_end_against(neardup_session *session,
 NEARDUP_API neardup_code neardup_passages_find(neardup_session *session,
 											   neardup_passages *passages);
 
-/* Words that go.  Records are numbered, and characters of all texts of a record counted, from 0. */
+/* Words that go, which are in no other passage.  Records are numbered, and characters of all texts of a record counted, from 0. */
 typedef struct neardup_passage
 {
 	uint64_t record;
-	uint64_t words; /* how many of the words are in no passage before */
-	uint64_t left;  /* words of the record that stay */
-	uint32_t from;  /* the position of the words, in characters */
+	uint64_t words;
+	uint64_t left; /* words of the record that are in no passage up to this one */
+	uint32_t from; /* the position of the words, in characters */
 	uint32_t to;
 	uint32_t
-		cut_from; /* the position of what goes that no passage before has: words, and what follows
-						  each up to the next one */
+		cut_from; /* the position of what goes: words, and what follows each up to the next one */
 	uint32_t cut_to;
 	bool blank;            /* words around it would be one: a blank has to stand in its place */
 	uint64_t first_record; /* the record of the first copy */
