@@ -4,24 +4,17 @@
  *   baselines [SETS [THRESHOLD ...]]   at most SETS sets of each kind; default: 100000 .5 .7 .8 .9 .95
  *
  * AllPairs (Bayardo, Ma, Srikant 2007), PPJoin and PPJoin+ with its suffix filter (Xiao, Wang, Lin, Yu
- * 2008), GroupJoin (Bouros, Ge, Mamoulis 2012) and a bitmap filter (Sandes, Teodoro, Melo 2020), with
- * the verification of Mann, Augsten, Bouros, "An empirical evaluation of set similarity join
- * techniques" (PVLDB 9(9), 2016): it goes on behind the prefixes that were counted, and ends early.
- *
- * The kinds of sets have the numbers, sizes and universes that the paper's table says.  What it does
- * not say is assumed: sizes are log-normal, elements follow Zipf's law, and one set in ten is a copy of
- * an earlier one with up to half of its elements changed.  A smaller number of sets has a universe
- * that is smaller by the square root.
+ * 2008), GroupJoin (Bouros, Ge, Mamoulis 2012), AdaptJoin (Wang, Li, Feng 2012) and a bitmap filter
+ * (Sandes, Teodoro, Melo 2020), with the verification of Mann, Augsten, Bouros, "An empirical
+ * evaluation of set similarity join techniques" (PVLDB 9(9), 2016): it goes on behind the prefixes that
+ * were counted, and ends early.
  *
  * Prints processor time in milliseconds, medians of RUNS: of the ranking (counting, numbering and sorting
  * elements, and sorting sets; ours makes its bitmaps then), and of the join, which makes the lists.
  */
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "join/set_plan.h"
-#include "random.h"
+#include "baselines.h"
 #include "timer.h"
 
 #define RUNS 3
@@ -31,192 +24,9 @@
 #define SUFFIX_DEPTH 2
 #define BITMAP_WORDS 2
 
-/* ---- Sets --------------------------------------------------------------- */
-
-/* What the paper says of its data. */
-typedef struct Kind
-{
-	const char *name;
-	double sets;
-	double mean; /* the mean size */
-	uint32_t most;
-	double universe;
-	double skew; /* the exponent of Zipf's law, assumed */
-} Kind;
-
-static const Kind kinds[] = {
-	{"AOL", 1.0e7, 3, 245, 3.9e6, 0.8},       {"BMS-POS", 3.2e5, 9.3, 164, 1.7e3, 0.9},
-	{"DBLP", 1.0e5, 83, 869, 6.9e3, 0.8},     {"ENRON", 2.5e5, 135, 3162, 1.1e6, 1.1},
-	{"KOSARAK", 6.1e5, 12, 2497, 4.1e4, 1.2}, {"LIVEJ", 3.1e6, 36, 300, 7.5e6, 0.8},
-	{"ORKUT", 2.7e6, 120, 40425, 8.7e6, 0.7}, {"SPOT", 4.4e5, 13, 11939, 7.6e5, 0.8},
-};
-
-typedef struct Set
-{
-	uint32_t *element; /* distinct; ascending once they are ranks */
-	uint32_t size;
-} Set;
-
-typedef struct Sets
-{
-	Set *set;
-	uint32_t count;
-	uint32_t universe;
-} Sets;
-
-static void *
-allocate(size_t bytes)
-{
-	void *memory = calloc(bytes > 0 ? bytes : 1, 1);
-
-	if (memory == NULL)
-		abort();
-	return memory;
-}
-
-/* Returns a random number from 0 to 1, both excluded. */
-static double
-random_share(void)
-{
-	return (random_below(1u << 30) + 0.5) / (1u << 30);
-}
-
-/* Returns an element, the more frequent ones with the smaller numbers. */
-static uint32_t
-random_element(const Kind *kind, uint32_t universe)
-{
-	double power = 1 - kind->skew;
-	double u = random_share();
-	double at = pow(1 + u * (pow(universe + 1.0, power) - 1), 1 / power);
-
-	return at >= universe ? universe - 1 : (uint32_t) at - 1;
-}
-
-/* Returns a size with the mean of a kind. */
-static uint32_t
-random_size(const Kind *kind)
-{
-	double normal = sqrt(-2 * log(random_share())) * cos(2 * 3.14159265358979 * random_share());
-	double size = exp(log(kind->mean) - 0.32 + 0.8 * normal) + 0.5;
-
-	return size < 1 ? 1 : size > kind->most ? kind->most : (uint32_t) size;
-}
-
-/* Makes the sets of a kind, at most `most`. */
-static Sets
-make_sets(const Kind *kind, uint32_t most)
-{
-	Sets sets = {.count = kind->sets > most ? most : (uint32_t) kind->sets};
-	uint32_t *seen;
-
-	sets.universe = (uint32_t) (kind->universe * sqrt(sets.count / kind->sets));
-	sets.set = allocate(sets.count * sizeof(Set));
-	seen = allocate(sets.universe * sizeof(uint32_t));
-	for (uint32_t i = 0; i < sets.count; i++)
-	{
-		Set *set = &sets.set[i];
-		const Set *source = i > 0 && random_below(10) == 0 ? &sets.set[random_below(i)] : NULL;
-		uint32_t size = source ? source->size : Min(random_size(kind), sets.universe / 4);
-		double changed = source ? random_share() / 2 : 1;
-		uint32_t tries = 0;
-
-		set->element = allocate(size * sizeof(uint32_t));
-		for (uint32_t j = 0; source && j < size; j++)
-			if (random_share() >= changed)
-			{
-				set->element[set->size++] = source->element[j];
-				seen[source->element[j]] = i + 1;
-			}
-		while (set->size < size && tries++ < 20 * size)
-		{
-			uint32_t element = random_element(kind, sets.universe);
-
-			if (seen[element] == i + 1)
-				continue;
-			seen[element] = i + 1;
-			set->element[set->size++] = element;
-		}
-	}
-	free(seen);
-	return sets;
-}
-
-static void
-free_sets(Sets *sets)
-{
-	for (uint32_t i = 0; i < sets->count; i++)
-		free(sets->set[i].element);
-	free(sets->set);
-}
-
-static int
-by_rank(const void *x, const void *y)
-{
-	uint32_t a = *(const uint32_t *) x;
-	uint32_t b = *(const uint32_t *) y;
-
-	return (a > b) - (a < b);
-}
-
-static int
-by_size(const void *x, const void *y)
-{
-	const Set *a = x;
-	const Set *b = y;
-
-	if (a->size != b->size)
-		return a->size < b->size ? -1 : 1;
-	for (uint32_t i = 0; i < a->size; i++)
-		if (a->element[i] != b->element[i])
-			return a->element[i] < b->element[i] ? -1 : 1;
-	return 0;
-}
-
-static uint32_t *frequency_of;
-
-static int
-by_frequency(const void *x, const void *y)
-{
-	uint32_t a = frequency_of[*(const uint32_t *) x];
-	uint32_t b = frequency_of[*(const uint32_t *) y];
-
-	return a != b ? (a > b) - (a < b) : by_rank(x, y);
-}
-
-/* Returns a copy whose elements are ranks, the rarest first, and whose sets ascend by size. */
-static Sets
-rank_sets(const Sets *sets)
-{
-	Sets ranked = {.count = sets->count, .universe = sets->universe};
-	uint32_t *order = allocate(sets->universe * sizeof(uint32_t));
-	uint32_t *rank = allocate(sets->universe * sizeof(uint32_t));
-
-	frequency_of = allocate(sets->universe * sizeof(uint32_t));
-	for (uint32_t i = 0; i < sets->count; i++)
-		for (uint32_t j = 0; j < sets->set[i].size; j++)
-			frequency_of[sets->set[i].element[j]]++;
-	for (uint32_t e = 0; e < sets->universe; e++)
-		order[e] = e;
-	qsort(order, sets->universe, sizeof(uint32_t), by_frequency);
-	for (uint32_t r = 0; r < sets->universe; r++)
-		rank[order[r]] = r;
-	ranked.set = allocate(sets->count * sizeof(Set));
-	for (uint32_t i = 0; i < sets->count; i++)
-	{
-		Set *set = &ranked.set[i];
-
-		set->size = sets->set[i].size;
-		set->element = allocate(set->size * sizeof(uint32_t));
-		for (uint32_t j = 0; j < set->size; j++)
-			set->element[j] = rank[sets->set[i].element[j]];
-		qsort(set->element, set->size, sizeof(uint32_t), by_rank);
-	}
-	qsort(ranked.set, ranked.count, sizeof(Set), by_size);
-	free(order);
-	free(rank);
-	free(frequency_of);
-	return ranked;
-}
+/* AdaptJoin: its schemes, and what it takes a verification to cost, in postings. */
+#define SCHEMES_MAX 4
+#define VERIFY_COST 4
 
 /* ---- Filters ------------------------------------------------------------ */
 
@@ -268,12 +78,15 @@ share_enough(const Set *r, uint32_t i, const Set *s, uint32_t j, uint32_t shared
 	return shared >= needed;
 }
 
-/* Verifies a candidate, behind the prefixes in which they share `shared` elements. */
+/*
+ * Verifies a candidate, behind the prefixes in which they share `shared` elements; these are
+ * `longer` elements longer than those of which one must be shared.
+ */
 static bool
-verify(double threshold, const Set *r, const Set *s, uint32_t shared)
+verify(double threshold, const Set *r, const Set *s, uint32_t shared, uint32_t longer)
 {
-	uint32_t probe = probe_prefix(threshold, r->size);
-	uint32_t index = index_prefix(threshold, s->size);
+	uint32_t probe = Min(probe_prefix(threshold, r->size) + longer, r->size);
+	uint32_t index = Min(index_prefix(threshold, s->size) + longer, s->size);
 	uint32_t needed = least_overlap(threshold, r->size + s->size);
 
 	if (r->element[probe - 1] < s->element[index - 1])
@@ -340,12 +153,13 @@ typedef enum Method
 	PPJOIN,
 	PPJOIN_PLUS,
 	GROUP_JOIN,
+	ADAPT_JOIN,
 	BITMAPS,
 	METHODS
 } Method;
 
-static const char *const method_names[] = {"AllPairs", "PPJoin", "PPJoin+", "GroupJoin",
-										   "AllPairs, bitmaps"};
+static const char *const method_names[] = {"AllPairs",  "PPJoin",    "PPJoin+",
+										   "GroupJoin", "AdaptJoin", "AllPairs, bitmaps"};
 
 /* A set, or a group of sets of one size and prefix, in the list of an element. */
 typedef struct Posting
@@ -368,11 +182,12 @@ typedef struct Joiner
 	const Sets *sets;
 	double threshold;
 	Method method;
-	List *list;
+	List *list;          /* of AdaptJoin, one for each scheme and element */
 	uint32_t *shared;    /* elements that each set is known to share, or PRUNED */
 	uint32_t *candidate; /* sets that a list had */
 	uint32_t candidates;
 	uint64_t *bitmap;
+	uint32_t longer;     /* by how much AdaptJoin has made the prefixes of the set longer */
 	uint32_t *group_end; /* behind the last set of the group that a set leads */
 	uint64_t pairs;
 } Joiner;
@@ -394,6 +209,17 @@ may_match(const Joiner *j, const Set *r, uint32_t i, const Set *s, uint32_t at, 
 					 most - i - at, 1) <= most - i - at;
 }
 
+/* Returns a list, without the sets that are shorter than `least`. */
+static List *
+list_of(const Joiner *j, size_t number, uint32_t least)
+{
+	List *list = &j->list[number];
+
+	while (list->start < list->end && j->sets->set[list->posting[list->start].set].size < least)
+		list->start++;
+	return list;
+}
+
 /* Gathers the candidates of a set. */
 static void
 search_lists(Joiner *j, const Set *r)
@@ -403,10 +229,8 @@ search_lists(Joiner *j, const Set *r)
 
 	for (uint32_t i = 0; i < probe; i++)
 	{
-		List *list = &j->list[r->element[i]];
+		List *list = list_of(j, r->element[i], least);
 
-		while (list->start < list->end && j->sets->set[list->posting[list->start].set].size < least)
-			list->start++;
 		for (uint32_t p = list->start; p < list->end; p++)
 		{
 			Posting posting = list->posting[p];
@@ -416,7 +240,7 @@ search_lists(Joiner *j, const Set *r)
 				continue;
 			if (*shared == 0)
 				j->candidate[j->candidates++] = posting.set;
-			if (j->method == ALL_PAIRS || j->method == BITMAPS ||
+			if (j->method == ALL_PAIRS || j->method == ADAPT_JOIN || j->method == BITMAPS ||
 				may_match(j, r, i, &j->sets->set[posting.set], posting.place, *shared))
 				++*shared;
 			else
@@ -425,15 +249,86 @@ search_lists(Joiner *j, const Set *r)
 	}
 }
 
+/*
+ * Goes through the lists that prefixes longer by one have more: those of the scheme for the
+ * elements that the set was searched by, and those of all schemes for one more.  Counts again if
+ * `count` is set, and returns how many postings there are.
+ */
+static size_t
+next_scheme(Joiner *j, const Set *r, uint32_t scheme, bool count)
+{
+	uint32_t least = least_size(j->threshold, r->size);
+	uint32_t probe = probe_prefix(j->threshold, r->size) + scheme;
+	size_t postings = 0;
+
+	for (uint32_t i = 0; i < probe; i++)
+		for (uint32_t of = i + 1 < probe ? scheme : 0; of <= scheme; of++)
+		{
+			List *list = list_of(j, of * (size_t) j->sets->universe + r->element[i], least);
+
+			postings += list->end - list->start;
+			for (uint32_t p = list->start; count && p < list->end; p++)
+				j->shared[list->posting[p].set] += j->shared[list->posting[p].set] > 0;
+		}
+	return postings;
+}
+
+/* Drops the candidates that share less than `least`; returns how many share more. */
+static uint32_t
+drop_candidates(Joiner *j, uint32_t least)
+{
+	uint32_t kept = 0;
+	uint32_t more = 0;
+
+	for (uint32_t c = 0; c < j->candidates; c++)
+	{
+		uint32_t *shared = &j->shared[j->candidate[c]];
+
+		if (*shared < least)
+			*shared = 0;
+		else
+			j->candidate[kept++] = j->candidate[c];
+		more += *shared > least;
+	}
+	j->candidates = kept;
+	return more;
+}
+
+/*
+ * Makes the prefixes of a set longer by one as long as this costs less than the candidates that it
+ * is expected to drop: sets with prefixes longer by n share n + 1 elements in them.  Those that do
+ * not yet share one more are taken to be spread over the new postings as all sets are.
+ */
+static void
+adapt(Joiner *j, const Set *r, uint32_t sets)
+{
+	uint32_t most = Min(SCHEMES_MAX, least_size(j->threshold, r->size)) - 1;
+
+	for (j->longer = 0; j->longer < most && j->candidates > 0; j->longer++)
+	{
+		uint32_t sure = drop_candidates(j, j->longer + 1);
+		double postings = (double) next_scheme(j, r, j->longer + 1, false);
+		double dropped = (j->candidates - sure) * (1 - Min(1, postings / sets));
+
+		if (postings >= VERIFY_COST * dropped)
+			return;
+		next_scheme(j, r, j->longer + 1, true);
+	}
+	drop_candidates(j, j->longer + 1);
+}
+
 /* Puts the prefix of a set into the lists. */
 static void
 fill_lists(Joiner *j, uint32_t number)
 {
 	const Set *set = &j->sets->set[number];
+	uint32_t prefix = index_prefix(j->threshold, set->size);
+	uint32_t longest = j->method == ADAPT_JOIN ? prefix + SCHEMES_MAX - 1 : prefix;
 
-	for (uint32_t i = 0; i < index_prefix(j->threshold, set->size); i++)
+	for (uint32_t i = 0; i < Min(longest, set->size); i++)
 	{
-		List *list = &j->list[set->element[i]];
+		size_t scheme = i < prefix ? 0 : i + 1 - prefix;
+		List *list = &j->list[scheme * j->sets->universe + set->element[i]];
 
 		if (list->end == list->room)
 		{
@@ -474,7 +369,7 @@ verify_candidates(Joiner *j, uint32_t r, uint32_t r_end)
 			continue;
 		for (uint32_t x = r; x < r_end; x++)
 			for (uint32_t y = s; y < s_end; y++)
-				j->pairs += verify(j->threshold, &set[x], &set[y], shared);
+				j->pairs += verify(j->threshold, &set[x], &set[y], shared, j->longer);
 	}
 	j->candidates = 0;
 }
@@ -524,8 +419,9 @@ static uint64_t
 join_by(Method method, const Sets *sets, double threshold)
 {
 	Joiner j = {.sets = sets, .threshold = threshold, .method = method};
+	size_t lists = (size_t) sets->universe * (method == ADAPT_JOIN ? SCHEMES_MAX : 1);
 
-	j.list = allocate(sets->universe * sizeof(List));
+	j.list = allocate(lists * sizeof(List));
 	j.shared = allocate(sets->count * sizeof(uint32_t));
 	j.candidate = allocate(sets->count * sizeof(uint32_t));
 	j.group_end = allocate(sets->count * sizeof(uint32_t));
@@ -536,12 +432,14 @@ join_by(Method method, const Sets *sets, double threshold)
 		end = method == GROUP_JOIN ? group_of(&j, r) : r + 1;
 		j.group_end[r] = end;
 		search_lists(&j, &sets->set[r]);
+		if (method == ADAPT_JOIN)
+			adapt(&j, &sets->set[r], r + 1);
 		verify_candidates(&j, r, end);
 		verify_group(&j, r, end);
 		fill_lists(&j, r);
 	}
-	for (uint32_t e = 0; e < sets->universe; e++)
-		free(j.list[e].posting);
+	for (size_t l = 0; l < lists; l++)
+		free(j.list[l].posting);
 	free(j.list);
 	free(j.shared);
 	free(j.candidate);
