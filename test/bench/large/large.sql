@@ -47,7 +47,7 @@ CREATE FUNCTION make_queries(rows int) RETURNS void LANGUAGE sql AS $$
 	DELETE FROM large_queries;
 	INSERT INTO large_queries
 	SELECT q, fingerprint(i) # mask, fingerprint(i)
-	FROM (SELECT q, (hashint8extended(q, 9) & 9223372036854775807) % rows / 10 * 10 + 1 AS i FROM generate_series(1, 1000) q) q
+	FROM (SELECT q, (hashint8extended(q, 9) & 9223372036854775807) % rows / 10 * 10 + 1 AS i FROM generate_series(1, 1800) q) q
 		JOIN masks ON n = q % 1220;
 $$;
 
@@ -93,8 +93,9 @@ CREATE FUNCTION search_all(queries int) RETURNS bigint LANGUAGE sql AS $$
 	WHERE q.id <= queries AND is_within(l.sig, q.sig, d.distance)
 $$ SET enable_seqscan = off;
 
--- One search with cold files: milliseconds with planning, and the blocks read.
-CREATE FUNCTION cold_search(distance int, query int, OUT ms float8, OUT blocks int) LANGUAGE plpgsql AS $$
+-- One search: milliseconds with planning, the pages that it visits, those of the table included, and the pages that it
+-- has to read in, with planning.
+CREATE FUNCTION search_pages(distance int, query int, OUT ms float8, OUT visited int, OUT read_in int) LANGUAGE plpgsql AS $$
 DECLARE
 	sig bit(400) := q.sig FROM large_queries q WHERE q.id = query;
 	start timestamptz;
@@ -104,7 +105,9 @@ BEGIN
 	start := clock_timestamp();
 	EXECUTE format('EXPLAIN (ANALYZE, BUFFERS, TIMING off, FORMAT JSON) SELECT id FROM large WHERE is_within(sig, %L, %s)', sig, distance) INTO plan;
 	ms := ms_since(start);
-	blocks := (plan->0->'Plan'->>'Shared Read Blocks')::int + coalesce((plan->0->'Planning'->>'Shared Read Blocks')::int, 0);
+	read_in := (plan->0->'Plan'->>'Shared Read Blocks')::int;
+	visited := read_in + (plan->0->'Plan'->>'Shared Hit Blocks')::int;
+	read_in := read_in + coalesce((plan->0->'Planning'->>'Shared Read Blocks')::int, 0);
 END $$ SET enable_seqscan = off;
 
 -- The median over all queries of the best of each query's runs, in milliseconds.

@@ -8,7 +8,7 @@
 # libraries take turns: each has its own index, which the other could not read.
 
 LARGE_ROWS=${NEARDUP_BENCH_ROWS:-100000 300000 1000000 10000000}
-LARGE_PARTS=${NEARDUP_BENCH_PARTS:-size times memory sessions cold shares nearest lookup inserts clients far form bits pairs}
+LARGE_PARTS=${NEARDUP_BENCH_PARTS:-size times pages memory sessions cold shares nearest lookup inserts clients far form bits pairs}
 
 large()
 {
@@ -101,6 +101,11 @@ part_times()
 	large -f "$HERE/large/times.sql"
 }
 
+part_pages()
+{
+	large -v label= -f "$HERE/large/pages.sql"
+}
+
 # Prints what a backend's private memory is before and after searches, without shared memory.
 part_memory()
 {
@@ -147,7 +152,7 @@ part_cold()
 	for distance in 20 60; do
 		for round in 1 2 3; do
 			restart_cold $paths
-			large -c "SELECT * FROM cold_search($distance, 61 * $round)"
+			large -c "SELECT ms, read_in FROM search_pages($distance, 61 * $round)"
 		done >cold
 		echo "cold files: ms at $distance"$'\t'"$(cut -f 1 cold | median)"
 		echo "cold files: blocks read at $distance"$'\t'"$(cut -f 2 cold | median)"
@@ -193,7 +198,7 @@ measure_rows()
 	use_library "$1"
 	restart "$LARGE_BUFFERS"
 	large -c 'SELECT change_library()' >/dev/null
-	for part in size times memory sessions cold shares nearest; do
+	for part in size times pages memory sessions cold shares nearest; do
 		if has_part "$part" && { [ "$part" != shares ] || [ "$3" = 1 ]; }; then
 			say "measuring $part of $2 rows, $1 library"
 			"part_$part" "$2" | note "$1" "$2"

@@ -15,6 +15,7 @@ INSERT INTO wanted VALUES
 	(10000000, 10000000, 'LIMIT 1 for a row%', '≤ 0.05'),
 	(300000, 300000, 'ms at 60, again', '≤ 0.09'),
 	(10000000, 10000000, 'ms at 20', '≤ 0.25'),
+	(100000000, 100000000, 'share 0.1 % pages read in at 20', '≤ 60'),
 	(100000000, 100000000, 'growth at 20 from 10000000 rows', '≤ 3'),
 	(100000000, 100000000, 'growth at 60 from 10000000 rows', '≤ 4'),
 	(0, 1000000, '1M at 0.9 / primary key', '≤ 1.7'),
@@ -32,7 +33,7 @@ INSERT INTO results (library, rows, what, value)
 SELECT s.library, s.rows, s.what || ', times resident', s.value::float8 / r.value::float8
 FROM results s JOIN results r ON r.library = s.library AND r.rows = s.rows
 	AND r.what = regexp_replace(s.what, '^share [0-9.]+', 'share 1')
-WHERE s.what ~ '^share 0';
+WHERE s.what ~ '^share 0.* ms at';
 INSERT INTO results (library, rows, what, value)
 SELECT library, rows, format('growth %s from %s rows', substring(what FROM 4), before), value / of_before
 FROM (SELECT library, rows, what, value::float8, lag(rows) OVER w AS before, lag(value::float8) OVER w AS of_before
@@ -88,7 +89,7 @@ UNION ALL
 SELECT 'memory', rows, library, 'signatures', rows * 50.0 / 1e6 FROM cells WHERE what = 'index MB' AND library = 'new'
 UNION ALL
 SELECT 'shares', substring(what FROM 'share ([0-9.]+)')::float8, library, substring(what FROM 'at [0-9]+$'), number FROM cells
-WHERE what ~ '^share .* at [0-9]+$' AND rows = (SELECT max(rows) FROM cells WHERE what ~ '^share');
+WHERE what ~ '^share .* ms at [0-9]+$' AND rows = (SELECT max(rows) FROM cells WHERE what ~ '^share');
 \o growth.csv
 SELECT x AS rows, library || ' ' || what AS series, number FROM points WHERE plot = 'growth' ORDER BY series, rows
 \crosstabview
