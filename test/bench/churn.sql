@@ -1,7 +1,7 @@
 -- An index whose table is rewritten again and again: every second round updates
 -- all rows, the others delete all and insert new ones.  Then a hundred rounds insert,
 -- delete and update one row in a hundred each, and one deletes a third.  A vacuum
--- runs after each round.
+-- runs after each round.  Last, churn-days.sql.
 SET client_min_messages = warning;
 SET neardup.background = off;
 CREATE EXTENSION IF NOT EXISTS neardup;
@@ -146,3 +146,14 @@ SELECT E'\n' || format('The changes of 1 %% a round wrote %s MB of WAL, the vacu
 	round(sum(bytes) FILTER (WHERE NOT vacuum) / 1e6, 1), round(sum(bytes) FILTER (WHERE vacuum) / 1e6, 1),
 	round(sum(bytes) FILTER (WHERE vacuum) / sum(bytes) FILTER (WHERE NOT vacuum), 2))
 FROM step;
+
+-- As autovacuum does by default, and with autovacuum_vacuum_scale_factor = 0.05.
+\set every 11
+\ir churn-days.sql
+\set every 3
+\ir churn-days.sql
+\pset tuples_only off
+\pset format csv
+\o churn.csv
+SELECT day, size, entries, pages AS "pages of a search", time AS "time of a search" FROM days WHERE every = 11 ORDER BY place;
+\o

@@ -215,7 +215,7 @@ sub ten_nearest
 }
 
 # What of BENCH=large is shown.
-my $LARGE = qr{^(build s|index MB|ms |pages at \d+$|first search ms|cold files: ms|private MB after)};
+my $LARGE = qr{^(build s|index MB|ms at \d+$|ms at [246]0, 95|ms at [26]0, again|ms of|pages at \d+$|first search ms at [26]|cold files: ms|private MB after)};
 
 # Returns the figures of BENCH=large, with a column for each number of rows.
 sub large
