@@ -79,6 +79,8 @@ struct SetJoiner
 	size_t *first; /* the first posting of each list whose document is not too short by now */
 	uint32_t *met; /* the last document that each document has met, plus 1 */
 	Needed needed[NEEDED];
+	uint64_t length;  /* the length of the last seeker */
+	uint64_t least;   /* set_remaining_needed() of this length */
 	SetRun *run;      /* runs of all documents in turn; NULL if none was scanned yet */
 	FoundSets *found; /* the sets that were found and not yet given to the sink */
 	size_t founds;
@@ -382,9 +384,10 @@ scan_is_cheaper(const SetJoiner *joiner, const Seeker *seeker, uint64_t least, b
 	const SetItems *items = &plan->items;
 	double most = (double) (seeker->to - seeker->from) * COST_OF_SCANNED / COST_OF_HIT;
 	uint64_t remaining = seeker->remaining;
+	size_t long_list = host_limit(LONG_LIST);
 	double hits = 0;
 
-	if (plan->longest < host_limit(LONG_LIST))
+	if (plan->longest < long_list)
 		return false;
 	for (uint32_t i = 0; i < seeker->document->items && remaining >= least && hits <= most; i++)
 	{
@@ -393,7 +396,7 @@ scan_is_cheaper(const SetJoiner *joiner, const Seeker *seeker, uint64_t least, b
 		size_t end = plan->start[list + 1];
 		size_t first = joiner->first[list];
 
-		if (end - first >= host_limit(LONG_LIST))
+		if (end - first >= long_list)
 		{
 			first = find_posting(plan, first, end, seeker->from);
 			end = find_posting(plan, first, end, seeker->to);
@@ -415,7 +418,6 @@ set_join_seek(SetJoiner *joiner, const SetDocument *document, uint32_t number, u
 {
 	const SetItems *items = &joiner->plan->items;
 	const SetJoin *join = joiner->join;
-	uint64_t least = set_remaining_needed(join, document->length, !joiner->plan->block);
 	bool of_right = join->right ? !document->of_right : false;
 	Seeker seeker = {.document = document,
 					 .number = number,
@@ -424,12 +426,17 @@ set_join_seek(SetJoiner *joiner, const SetDocument *document, uint32_t number, u
 					 .remaining = document->length - document->unshared};
 
 	joiner->stats->bags++;
-	if (scan_is_cheaper(joiner, &seeker, least, of_right))
+	if (joiner->length != document->length)
+	{
+		joiner->length = document->length;
+		joiner->least = set_remaining_needed(join, document->length, !joiner->plan->block);
+	}
+	if (scan_is_cheaper(joiner, &seeker, joiner->least, of_right))
 	{
 		scan(joiner, &seeker);
 		return joiner->founds;
 	}
-	for (; seeker.item < document->items && seeker.remaining >= least; seeker.item++)
+	for (; seeker.item < document->items && seeker.remaining >= joiner->least; seeker.item++)
 	{
 		size_t item = document->item + seeker.item;
 

@@ -6,13 +6,15 @@
 #include <math.h>
 #include <string.h>
 
-/* Adds a document to the lists of its rarest items; counts it in next[] if there is no room. */
+/*
+ * Adds a document to the lists of its rarest items, as long as `least` remains; counts it in next[] if
+ * there is no room.
+ */
 static void
-enter(const SetJoin *join, SetPlan *plan, uint32_t d, size_t *next)
+enter(const SetJoin *join, SetPlan *plan, uint32_t d, uint64_t least, size_t *next)
 {
 	const SetItems *items = &plan->items;
 	const SetDocument *document = items->document + d;
-	uint64_t least = set_remaining_needed(join, document->length, plan->block);
 	uint64_t remaining = document->length - document->unshared;
 
 	for (uint32_t i = 0; i < document->items && remaining >= least; i++)
@@ -28,6 +30,24 @@ enter(const SetJoin *join, SetPlan *plan, uint32_t d, size_t *next)
 	}
 }
 
+/* Adds all documents to their lists, as enter() does.  They are sorted by length. */
+static void
+enter_all(const SetJoin *join, SetPlan *plan, size_t *next)
+{
+	uint64_t length = 0;
+	uint64_t least = 0;
+
+	for (uint32_t d = 0; d < plan->items.documents; d++)
+	{
+		if (plan->items.document[d].length != length)
+		{
+			length = plan->items.document[d].length;
+			least = set_remaining_needed(join, length, plan->block);
+		}
+		enter(join, plan, d, least, next);
+	}
+}
+
 /* Makes the lists for numbers below `ranks`, each by length of its documents. */
 void
 set_plan_lists(const SetJoin *join, SetPlan *plan, size_t ranks)
@@ -40,11 +60,9 @@ set_plan_lists(const SetJoin *join, SetPlan *plan, size_t ranks)
 	plan->start = host_alloc((plan->lists + 1) * sizeof(size_t));
 	next = host_alloc((plan->lists + 1) * sizeof(size_t));
 	memset(next, 0, plan->lists * sizeof(size_t));
+	enter_all(join, plan, next);
 	for (uint32_t d = 0; d < plan->items.documents; d++)
-	{
-		enter(join, plan, d, next);
 		scanned += d - plan->items.document[d].earliest;
-	}
 	for (size_t l = 0; l <= plan->lists; l++)
 	{
 		double count = l < plan->lists ? (double) next[l] : 0;
@@ -57,8 +75,7 @@ set_plan_lists(const SetJoin *join, SetPlan *plan, size_t ranks)
 	plan->cost = fmin(plan->cost, scanned * COST_OF_SCANNED);
 	plan->postings = room;
 	plan->posting = host_alloc(room * sizeof(SetPosting));
-	for (uint32_t d = 0; d < plan->items.documents; d++)
-		enter(join, plan, d, next);
+	enter_all(join, plan, next);
 	host_free(next);
 }
 
