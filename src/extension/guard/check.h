@@ -21,7 +21,7 @@ typedef struct GuardScan GuardScan;
 typedef struct GuardHit
 {
 	TupleTableSlot *row; /* NULL: there is none */
-	const GuardPlace *place;
+	const GuardLeaf *leaf;
 	double similarity;
 	TransactionId transaction; /* the transaction in progress that made or deletes the row, or 0 */
 	bool same_statement;
@@ -53,7 +53,7 @@ typedef struct GuardJudged
 typedef struct GuardCheck
 {
 	GuardRule *rule;
-	GuardPlace *place; /* the place of the row's own table */
+	GuardLeaf *leaf; /* the row's own table */
 	TriggerData *data;
 	TupleTableSlot *row;
 	bool stored;       /* the row is stored, not about to be */
@@ -92,7 +92,7 @@ typedef GuardStep (*GuardVisitor)(GuardCheck *check, const GuardHit *hit, void *
 
 extern bool guard_set_key(ScanKey key, Relation index, int flags, int column, int strategy,
 						  Oid right, Datum argument);
-extern bool guard_is_within(GuardCheck *check, const GuardPlace *place, TupleTableSlot *row,
+extern bool guard_is_within(GuardCheck *check, const GuardLeaf *leaf, TupleTableSlot *row,
 							bool scope);
 extern void guard_visit(GuardCheck *check, bool ordered, GuardVisitor visit, void *state);
 extern bool guard_search(GuardCheck *check);
@@ -101,7 +101,7 @@ extern bool guard_finds_nearest(GuardCheck *check, GuardHit *hit);
 
 /* ---- Messages (report.c) ----------------------------------------------------------- */
 
-extern Datum guard_key_text(const GuardPlace *place, TupleTableSlot *row);
+extern Datum guard_key_text(const GuardLeaf *leaf, TupleTableSlot *row);
 extern void guard_report(const GuardCheck *check, const GuardHit *hit);
 
 #endif

@@ -117,19 +117,19 @@ guard_is_kept(GuardCheck *check, TupleTableSlot *old, TupleTableSlot *new, const
 static bool
 read_values(GuardCheck *check, TupleTableSlot *row, GuardValues *values)
 {
-	const GuardPlace *place = check->place;
+	const GuardLeaf *leaf = check->leaf;
 	bool found = true;
 
 	values->within = palloc(check->rule->withins * sizeof(NullableDatum) + 1);
 	for (int i = 0; i < check->rule->withins; i++)
 	{
-		values->within[i] = guard_get(check, row, &place->within[i]);
+		values->within[i] = guard_get(check, row, &leaf->within[i]);
 		found &= !values->within[i].isnull || check->rule->within[i].unknown;
 	}
 	if (!found ||
-		(place->condition.expression != NULL && !guard_is_true(check, row, &place->condition)))
+		(leaf->condition.expression != NULL && !guard_is_true(check, row, &leaf->condition)))
 		return false;
-	values->signature = guard_get(check, row, &place->signature);
+	values->signature = guard_get(check, row, &leaf->signature);
 	return !values->signature.isnull;
 }
 
@@ -144,7 +144,7 @@ guard_read_values(GuardCheck *check)
 bool
 guard_begin_search(GuardCheck *check)
 {
-	return guard_read_values(check) && !guard_is_true(check, check->row, &check->place->unless);
+	return guard_read_values(check) && !guard_is_true(check, check->row, &check->leaf->unless);
 }
 
 /*
@@ -154,14 +154,14 @@ guard_begin_search(GuardCheck *check)
 bool
 guard_compares_alike(GuardCheck *check, bool found, TupleTableSlot *old)
 {
-	const GuardPlace *place = check->place;
+	const GuardLeaf *leaf = check->leaf;
 	GuardValues values;
 	bool alike = read_values(check, old, &values) == found &&
-		(place->group_key.expression == NULL ||
-		 guard_is_kept(check, old, check->row, &place->group_key));
+		(leaf->group_key.expression == NULL ||
+		 guard_is_kept(check, old, check->row, &leaf->group_key));
 
 	for (int i = 0; found && alike && i < check->rule->withins; i++)
-		alike = guard_is_same(&place->within[i], check->values.within[i], values.within[i]);
+		alike = guard_is_same(&leaf->within[i], check->values.within[i], values.within[i]);
 	return alike &&
-		(!found || guard_is_same(&place->signature, check->values.signature, values.signature));
+		(!found || guard_is_same(&leaf->signature, check->values.signature, values.signature));
 }

@@ -1,17 +1,17 @@
 /*
  * group.c: guards that group rows.
  *
- * A column holds the number of each row's group: the key of the row that leads it.  Three
- * triggers keep it.  One, BEFORE INSERT OR UPDATE of a row, places the row: it gets the group
- * of the most similar leader, or leads.  One, AFTER, places the members of a group again that
- * has lost its leader, or has got another one, in the order of their keys.  One, BEFORE an UPDATE
- * or DELETE, takes the lock, so that nobody waits for it who has locked rows.  An INSERT signs
- * its row first.
+ * This is leader clustering.  A column holds the number of each row's group: the key of the row
+ * that leads it.  Three triggers keep it.  One, BEFORE INSERT OR UPDATE of a row, assigns the row
+ * to the group of the most similar leader, or makes it a leader.  One, AFTER, assigns the members
+ * of a group again that has lost its leader, or has got another one, in the order of their keys.
+ * One, BEFORE an UPDATE or DELETE, takes the lock, so that nobody waits for it who has locked rows.
+ * An INSERT signs its row first.
  *
- * A row is placed among the leaders that are there.  So the groups are the stars of
- * neardup_clusters(), with "nearest", of the rows in the order in which they were placed last.
+ * A row is assigned to one of the leaders that are there.  So the groups are the stars of
+ * neardup_clusters(), with "nearest", of the rows in the order in which they were assigned last.
  *
- * A transaction that places a row holds a lock until it ends: two rows that are placed at the same
+ * A transaction that assigns a row holds a lock until it ends: two rows that are assigned at the same
  * time are in no index yet, and a leader may go while a member comes.  Rows that the option within
  * keeps apart, in different scopes, do not wait for each other.
  */
@@ -31,17 +31,17 @@
 
 #include "calls/progress.h"
 
-/* Rows of a table that are placed again. */
-typedef struct Placement
+/* Rows of a table that are assigned again. */
+typedef struct Reassignment
 {
 	Oid guarded; /* the table */
-	Placing how;
+	Reassigned how;
 	Datum group;     /* the group that is handed on */
-	CommandId since; /* rows made before this command are still to be placed, if all are */
-	uint64 placed;   /* rows */
-} Placement;
+	CommandId since; /* rows made before this command are still to be assigned, if all are */
+	uint64 assigned; /* the number of rows so far */
+} Reassignment;
 
-static Placement *placement = NULL;
+static Reassignment *reassignment = NULL;
 
 /* ---- Locks ------------------------------------------------------------------------------ */
 
@@ -80,7 +80,7 @@ lock_groups(const GuardRule *rule, uint16 number, LOCKMODE mode, bool waits)
 	return taken;
 }
 
-/* Locks a table before a statement: against all placements, or those that take the whole table. */
+/* Locks a table before a statement: against all assignments, or those that take the whole table. */
 void
 guard_lock_table(const GuardRule *rule)
 {
@@ -111,7 +111,7 @@ lock_scope(const GuardCheck *check, bool known)
 
 	for (int i = 0; known && i < rule->withins; i++)
 	{
-		const GuardTerm *term = &check->place->within[i];
+		const GuardTerm *term = &check->leaf->within[i];
 		TypeCacheEntry *type = lookup_type_cache(term->type, TYPECACHE_HASH_PROC_FINFO);
 
 		if (OidIsValid(type->hash_proc) && rule->within[i].scope)
@@ -141,38 +141,39 @@ lock_scope(const GuardCheck *check, bool known)
 
 /* ---- Rows --------------------------------------------------------------------------------- */
 
-/* Returns whether a row of a place leads a group. */
+/* Returns whether a row of a leaf leads a group. */
 bool
-guard_leads(GuardCheck *check, const GuardPlace *place, TupleTableSlot *row)
+guard_leads(GuardCheck *check, const GuardLeaf *leaf, TupleTableSlot *row)
 {
-	NullableDatum group = guard_get(check, row, &place->group);
-	NullableDatum key = guard_get(check, row, &place->group_key);
+	NullableDatum group = guard_get(check, row, &leaf->group);
+	NullableDatum key = guard_get(check, row, &leaf->group_key);
 
-	return !group.isnull && guard_is_same(&place->group, group, key);
+	return !group.isnull && guard_is_same(&leaf->group, group, key);
 }
 
-/* Returns what is being placed again of a rule's table, or NULL. */
-static Placement *
-placement_of(const GuardRule *rule)
+/* Returns what is being assigned again of a rule's table, or NULL. */
+static Reassignment *
+reassignment_of(const GuardRule *rule)
 {
-	return placement != NULL && placement->guarded == rule->guarded->oid ? placement : NULL;
+	return reassignment != NULL && reassignment->guarded == rule->guarded->oid ? reassignment :
+																				 NULL;
 }
 
 /* Returns whether a row leads a group that the row of the check may join. */
 bool
-guard_may_join(GuardCheck *check, const GuardPlace *place, TupleTableSlot *row)
+guard_may_join(GuardCheck *check, const GuardLeaf *leaf, TupleTableSlot *row)
 {
-	const Placement *now = placement_of(check->rule);
+	const Reassignment *now = reassignment_of(check->rule);
 
-	if (now != NULL && now->how == PLACING_ALL)
+	if (now != NULL && now->how == REASSIGNED_ALL)
 	{
 		CommandId made = guard_command_of(row);
 
 		if (made == InvalidCommandId || made < now->since)
 			return false;
 	}
-	return guard_leads(check, place, row) &&
-		!guard_judges(&place->group, &check->judged, guard_get(check, row, &place->group).value,
+	return guard_leads(check, leaf, row) &&
+		!guard_judges(&leaf->group, &check->judged, guard_get(check, row, &leaf->group).value,
 					  false);
 }
 
@@ -181,7 +182,7 @@ static void
 check_group_is_kept(GuardCheck *check)
 {
 	const GuardRule *rule = check->rule;
-	const GuardTerm *group = &check->place->group;
+	const GuardTerm *group = &check->leaf->group;
 	Oid verdicts = rule->verdicts;
 
 	if (guard_get(check, check->data->tg_trigslot, group).isnull ||
@@ -197,13 +198,13 @@ check_group_is_kept(GuardCheck *check)
 				 errhint("To say which rows belong together, name a table in \"verdicts\".")));
 }
 
-/* ---- Placing a row -------------------------------------------------------------------------- */
+/* ---- Reassigned a row -------------------------------------------------------------------------- */
 
 /* Returns the group of a row that is judged the same, or of the most similar leader; or its key. */
 static Datum
 find_group(GuardCheck *check, Datum key)
 {
-	const Placement *now = placement_of(check->rule);
+	const Reassignment *now = reassignment_of(check->rule);
 	ListCell *cell;
 	GuardHit hit;
 
@@ -211,44 +212,44 @@ find_group(GuardCheck *check, Datum key)
 	{
 		check->judged =
 			guard_find_judged(check, key,
-							  now != NULL && now->how == PLACING_MEMBERS ? now->group : key,
-							  now != NULL && now->how == PLACING_ALL);
+							  now != NULL && now->how == REASSIGNED_MEMBERS ? now->group : key,
+							  now != NULL && now->how == REASSIGNED_ALL);
 		foreach (cell, check->judged.group[true])
-			if (!guard_judges(&check->place->group, &check->judged, PointerGetDatum(lfirst(cell)),
+			if (!guard_judges(&check->leaf->group, &check->judged, PointerGetDatum(lfirst(cell)),
 							  false))
 				return PointerGetDatum(lfirst(cell));
 	}
 	if (!guard_finds_nearest(check, &hit))
 		return key;
-	key = datumCopy(guard_get(check, hit.row, &hit.place->group_key).value,
-					hit.place->group_key.by_value, hit.place->group_key.length);
+	key = datumCopy(guard_get(check, hit.row, &hit.leaf->group_key).value,
+					hit.leaf->group_key.by_value, hit.leaf->group_key.length);
 	ExecDropSingleTupleTableSlot(hit.row);
 	return key;
 }
 
-/* Returns a row that is about to be stored, with its group. */
+/* Assigns a row that is about to be stored to a group, and returns it. */
 HeapTuple
-guard_place_row(GuardCheck *check)
+guard_assign_row(GuardCheck *check)
 {
 	TriggerData *data = check->data;
 	bool update = TRIGGER_FIRED_BY_UPDATE(data->tg_event);
 	HeapTuple row = update ? data->tg_newtuple : data->tg_trigtuple;
-	Placement *now = placement_of(check->rule);
-	int number = ((const Var *) check->place->group.expression)->varattno;
+	Reassignment *now = reassignment_of(check->rule);
+	int number = ((const Var *) check->leaf->group.expression)->varattno;
 	bool found = guard_read_values(check);
-	bool compared = found && !guard_is_true(check, check->row, &check->place->unless);
-	NullableDatum group = guard_get(check, check->row, &check->place->group_key);
+	bool compared = found && !guard_is_true(check, check->row, &check->leaf->unless);
+	NullableDatum group = guard_get(check, check->row, &check->leaf->group_key);
 
-	if (now != NULL && ++now->placed % PROGRESS_STEP == 0 && now->how == PLACING_ALL)
-		progress_rows(now->placed);
+	if (now != NULL && ++now->assigned % PROGRESS_STEP == 0 && now->how == REASSIGNED_ALL)
+		progress_rows(now->assigned);
 	/* Without a key, it is not stored. */
-	if ((now != NULL && now->how == PLACING_GIVEN) || group.isnull)
+	if ((now != NULL && now->how == REASSIGNED_GIVEN) || group.isnull)
 		return row;
 	/* A row that is not compared leads. */
 	if (update && !slot_attisnull(check->row, number) &&
 		guard_compares_alike(check, found, data->tg_trigslot) &&
-		(compared ? !guard_is_true(check, data->tg_trigslot, &check->place->unless) :
-					guard_leads(check, check->place, data->tg_trigslot)))
+		(compared ? !guard_is_true(check, data->tg_trigslot, &check->leaf->unless) :
+					guard_leads(check, check->leaf, data->tg_trigslot)))
 	{
 		check_group_is_kept(check);
 		return row;
@@ -263,58 +264,58 @@ guard_place_row(GuardCheck *check)
 
 /* ---- After a row was stored or deleted ---------------------------------------------------------- */
 
-/* Places rows again by a plan. */
+/* Assigns rows again by a plan. */
 void
-guard_place_again(GuardRule *rule, SPIPlanPtr plan, const GuardParameters *list, Placing how,
-				  Datum group)
+guard_reassign(GuardRule *rule, SPIPlanPtr plan, const GuardParameters *list, Reassigned how,
+			   Datum group)
 {
-	Placement now = {.guarded = rule->guarded->oid, .how = how, .group = group};
-	Placement *outer = placement;
+	Reassignment now = {.guarded = rule->guarded->oid, .how = how, .group = group};
+	Reassignment *outer = reassignment;
 
 	CommandCounterIncrement();
 	now.since = GetCurrentCommandId(true);
-	placement = &now;
+	reassignment = &now;
 	PG_TRY();
 	{
-		(void) guard_run(plan, list, SPI_OK_UPDATE, how != PLACING_GIVEN);
+		(void) guard_run(plan, list, SPI_OK_UPDATE, how != REASSIGNED_GIVEN);
 	}
 	PG_FINALLY();
 	{
-		placement = outer;
+		reassignment = outer;
 	}
 	PG_END_TRY();
 }
 
-/* Places rows again after a row was stored or deleted. */
+/* Assigns rows again after a row was stored or deleted. */
 void
 guard_follow_row(GuardCheck *check)
 {
 	TriggerEvent event = check->data->tg_event;
-	const GuardPlace *place = check->place;
+	const GuardLeaf *leaf = check->leaf;
 	TupleTableSlot *old = TRIGGER_FIRED_BY_INSERT(event) ? NULL : check->data->tg_trigslot;
 	TupleTableSlot *new = TRIGGER_FIRED_BY_DELETE(event) ? NULL : check->row;
 	bool leads = false;
 	bool same;
 
-	if (placement_of(check->rule) != NULL && placement->how == PLACING_GIVEN)
+	if (reassignment_of(check->rule) != NULL && reassignment->how == REASSIGNED_GIVEN)
 		return;
 	if (new != NULL)
-		leads = guard_leads(check, place, new);
-	if (old != NULL && guard_leads(check, place, old) &&
+		leads = guard_leads(check, leaf, new);
+	if (old != NULL && guard_leads(check, leaf, old) &&
 		!(leads && guard_compares_alike(check, guard_read_values(check), old)))
 	{
 		check->row = old;
 		lock_scope(check, guard_read_values(check));
 		/* Rows of the same statement, too: they may have joined the old row. */
-		guard_hand_on(check, guard_get(check, old, &place->group_key).value, InvalidCommandId);
+		guard_hand_on(check, guard_get(check, old, &leaf->group_key).value, InvalidCommandId);
 	}
 	check->row = new;
 	if (!leads)
 		return;
-	same = old != NULL && guard_is_kept(check, old, new, &place->group);
+	same = old != NULL && guard_is_kept(check, old, new, &leaf->group);
 	for (int i = 0; same && i < check->rule->withins; i++)
-		same = !check->rule->within[i].scope || guard_is_kept(check, old, new, &place->within[i]);
+		same = !check->rule->within[i].scope || guard_is_kept(check, old, new, &leaf->within[i]);
 	/* Rows may have lost the leader of this number to a TRUNCATE, but not those of this statement. */
 	if (!same)
-		guard_hand_on(check, guard_get(check, new, &place->group_key).value, guard_command_of(new));
+		guard_hand_on(check, guard_get(check, new, &leaf->group_key).value, guard_command_of(new));
 }

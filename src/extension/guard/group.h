@@ -6,21 +6,21 @@
 
 #include "guard/statements.h"
 
-/* Which rows a statement places again. */
-typedef enum Placing
+/* Which rows a statement assigns again. */
+typedef enum Reassigned
 {
-	PLACING_MEMBERS, /* those of a group that is handed on */
-	PLACING_ALL,     /* all, whose groups do not count until they are placed */
-	PLACING_GIVEN    /* any, and it gives them their groups */
-} Placing;
+	REASSIGNED_MEMBERS, /* those of a group that is handed on */
+	REASSIGNED_ALL,     /* all, whose groups do not count until they are assigned */
+	REASSIGNED_GIVEN    /* any, and it gives them their groups */
+} Reassigned;
 
-/* ---- Placing rows (group.c) ------------------------------------------------------------ */
+/* ---- Assigning rows (group.c) ------------------------------------------------------------ */
 
-extern bool guard_leads(GuardCheck *check, const GuardPlace *place, TupleTableSlot *row);
-extern bool guard_may_join(GuardCheck *check, const GuardPlace *place, TupleTableSlot *row);
-extern HeapTuple guard_place_row(GuardCheck *check);
-extern void guard_place_again(GuardRule *rule, SPIPlanPtr plan, const GuardParameters *list,
-							  Placing how, Datum group);
+extern bool guard_leads(GuardCheck *check, const GuardLeaf *leaf, TupleTableSlot *row);
+extern bool guard_may_join(GuardCheck *check, const GuardLeaf *leaf, TupleTableSlot *row);
+extern HeapTuple guard_assign_row(GuardCheck *check);
+extern void guard_reassign(GuardRule *rule, SPIPlanPtr plan, const GuardParameters *list,
+						   Reassigned how, Datum group);
 extern void guard_follow_row(GuardCheck *check);
 extern void guard_lock_table(const GuardRule *rule);
 

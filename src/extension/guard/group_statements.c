@@ -58,7 +58,7 @@ in_scope(const GuardCheck *check, const char *row)
 
 		if (within->scope)
 			appendStringInfo(&text, " AND %s",
-							 guard_comparison(value, check->place->within[i].type, false,
+							 guard_comparison(value, check->leaf->within[i].type, false,
 											  psprintf("$%d", SCOPE + i)));
 	}
 	return text.data;
@@ -111,9 +111,9 @@ key_columns(const GuardRule *rule, bool condition)
 	return text.data;
 }
 
-/* Returns an UPDATE that places rows m again, in the order of keys, in their newest versions. */
+/* Returns an UPDATE that assigns rows m again, in the order of keys, in their newest versions. */
 static const char *
-place_again(const GuardRule *rule, const char *condition)
+reassign_statement(const GuardRule *rule, const char *condition)
 {
 	return psprintf("UPDATE %s AS t SET %s = NULL FROM (SELECT %s FROM %s AS m WHERE %s "
 					"ORDER BY %s OFFSET 0) AS o WHERE %s",
@@ -136,7 +136,7 @@ parameters(const GuardCheck *check, Datum key, Datum group, bool choice)
 	{
 		/* Others are not used; the value of one may be NULL, and a log of parameters would print it. */
 		if (check->rule->within[i].scope)
-			guard_add_value(&list, check->place->within[i].type, check->values.within[i]);
+			guard_add_value(&list, check->leaf->within[i].type, check->values.within[i]);
 		else
 			guard_add_value(&list, BOOLOID, (NullableDatum){0});
 	}
@@ -163,7 +163,7 @@ guard_member_index_statement(const GuardRule *rule)
 
 /* Begins a scan of an index for the rows of a group in the scope of the check's row. */
 static IndexScanDesc
-scan_group(const GuardCheck *check, const GuardPlace *place, Relation table, Relation index,
+scan_group(const GuardCheck *check, const GuardLeaf *leaf, Relation table, Relation index,
 		   Datum group)
 {
 	ScanKeyData key[INDEX_MAX_KEYS];
@@ -176,7 +176,7 @@ scan_group(const GuardCheck *check, const GuardPlace *place, Relation table, Rel
 
 		for (int i = 0; column > 1 && i < check->rule->withins; i++)
 			if (check->rule->within[i].scope &&
-				guard_index_holds(index, column - 1, place->within[i].expression))
+				guard_index_holds(index, column - 1, leaf->within[i].expression))
 				value = check->values.within[i];
 		if (!value.isnull)
 			keys += guard_set_key(&key[keys], index, 0, column, BTEqualStrategyNumber,
@@ -200,29 +200,29 @@ guard_group_has(GuardCheck *check, Datum group, bool leads, CommandId since)
 
 	CommandCounterIncrement();
 	PushActiveSnapshot(check->snapshot != NULL ? check->snapshot : GetLatestSnapshot());
-	foreach (cell, check->place->searched)
+	foreach (cell, check->leaf->searched)
 	{
 		Relation table = table_open(lfirst_oid(cell), AccessShareLock);
-		const GuardPlace *place = guard_place(check->rule, table);
+		const GuardLeaf *leaf = guard_leaf(check->rule, table);
 		TupleTableSlot *row = table_slot_create(table, NULL);
 		Relation index;
 		IndexScanDesc scan;
 
-		if (!OidIsValid(place->members))
+		if (!OidIsValid(leaf->members))
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("table \"%s\" has no index of its groups",
 							RelationGetRelationName(table)),
 					 errhint("Use %s.", guard_member_index_statement(check->rule))));
-		index = index_open(place->members, AccessShareLock);
-		scan = scan_group(check, place, table, index, group);
+		index = index_open(leaf->members, AccessShareLock);
+		scan = scan_group(check, leaf, table, index, group);
 		while (!found && index_getnext_slot(scan, ForwardScanDirection, row))
 		{
 			CommandId made = guard_command_of(row);
 
 			CHECK_FOR_INTERRUPTS();
 			found = (made == InvalidCommandId || made < since) &&
-				guard_leads(check, place, row) == leads && guard_is_within(check, place, row, true);
+				guard_leads(check, leaf, row) == leads && guard_is_within(check, leaf, row, true);
 		}
 		index_endscan(scan);
 		ExecDropSingleTupleTableSlot(row);
@@ -233,7 +233,7 @@ guard_group_has(GuardCheck *check, Datum group, bool leads, CommandId since)
 	return found;
 }
 
-/* Places the members of a group again that has lost its leader, made by commands before `since`. */
+/* Assigns the members of a group again that has lost its leader, made by commands before `since`. */
 void
 guard_hand_on(GuardCheck *check, Datum key, CommandId since)
 {
@@ -243,7 +243,7 @@ guard_hand_on(GuardCheck *check, Datum key, CommandId since)
 
 	check->values.within = palloc(rule->withins * sizeof(NullableDatum) + 1);
 	for (int i = 0; i < rule->withins; i++)
-		check->values.within[i] = guard_get(check, check->row, &check->place->within[i]);
+		check->values.within[i] = guard_get(check, check->row, &check->leaf->within[i]);
 	list = parameters(check, key, key, false);
 	if (list.any_null || !guard_group_has(check, key, false, since))
 		return;
@@ -253,13 +253,14 @@ guard_hand_on(GuardCheck *check, Datum key, CommandId since)
 	if (rule->hand_on == NULL)
 		rule->hand_on =
 			guard_prepare(rule,
-						  place_again(rule,
-									  psprintf("%s AND NOT %s%s",
-											   has_value(rule, "m", rule->group, "$1"),
-											   has_value(rule, "m", rule->guarded->name, "$1"),
-											   in_scope(check, "m"))),
+						  reassign_statement(rule,
+											 psprintf("%s AND NOT %s%s",
+													  has_value(rule, "m", rule->group, "$1"),
+													  has_value(rule, "m", rule->guarded->name,
+																"$1"),
+													  in_scope(check, "m"))),
 						  &list);
-	guard_place_again(rule, rule->hand_on, &list, PLACING_MEMBERS, key);
+	guard_reassign(rule, rule->hand_on, &list, REASSIGNED_MEMBERS, key);
 	SPI_finish();
 	if (!guard_group_has(check, key, false, since))
 		return;
@@ -282,7 +283,7 @@ guard_hand_on(GuardCheck *check, Datum key, CommandId since)
 /*
  * Returns a query of the groups of the rows that are judged with the row $1, and whether as the same.
  * Nobody is bound by a group that nobody leads, by members of the row itself, and by rows that
- * follow it in a statement that places the members of $2 again or, if $3, all rows.
+ * follow it in a statement that assigns the members of $2 again or, if $3, all rows.
  */
 static const char *
 bound(const GuardCheck *check)
@@ -305,13 +306,13 @@ bound(const GuardCheck *check)
 					in_scope(check, "m"));
 }
 
-/* Finds the groups to which verdicts bind the row of a key, while rows are placed (bound()). */
+/* Finds the groups to which verdicts bind the row of a key, while rows are assigned (bound()). */
 GuardJudged
 guard_find_judged(GuardCheck *check, Datum key, Datum gone, bool all)
 {
 	GuardRule *rule = check->rule;
 	GuardParameters list = parameters(check, key, gone, all);
-	const GuardTerm *term = &check->place->group;
+	const GuardTerm *term = &check->leaf->group;
 	GuardJudged judged = {{NIL}};
 	MemoryContext context = CurrentMemoryContext;
 
@@ -368,7 +369,7 @@ is_listed(const GuardRule *rule)
 
 /* Returns an UPDATE that gives all rows the groups of the batch, in the order of their keys. */
 static const char *
-place_by_batch(const GuardRule *rule)
+assign_by_batch(const GuardRule *rule)
 {
 	const char *condition = rule->options.value[OPTION_CONDITION];
 	const char *numbered =
@@ -406,19 +407,19 @@ place_by_batch(const GuardRule *rule)
 
 /* Returns whether the session's search_path reads the expressions of a rule as the guard does. */
 static bool
-are_read_alike(const GuardRule *rule, const GuardPlace *place, Relation table)
+are_read_alike(const GuardRule *rule, const GuardLeaf *leaf, Relation table)
 {
 	const char *condition = rule->options.value[OPTION_CONDITION];
 	bool alike =
-		equal(guard_parse(table, OPTION_SIGNATURE, rule->signature), place->signature.expression);
+		equal(guard_parse(table, OPTION_SIGNATURE, rule->signature), leaf->signature.expression);
 
 	for (int i = 0; i < rule->withins; i++)
 		alike &= equal(guard_parse(table, OPTION_WITHIN, rule->within[i].text),
-					   place->within[i].expression);
+					   leaf->within[i].expression);
 	return alike &&
 		(condition == NULL ||
 		 equal(make_ands_explicit((List *) guard_parse(table, OPTION_CONDITION, condition)),
-			   place->condition.expression));
+			   leaf->condition.expression));
 }
 
 /* Returns whether the batch gives rows the groups that they would get one after another. */
@@ -426,34 +427,34 @@ static bool
 is_batchable(GuardRule *rule)
 {
 	Relation table = table_open(rule->guarded->oid, AccessShareLock);
-	const GuardPlace *place = guard_place(rule, table);
-	Oid type = place->signature.type;
+	const GuardLeaf *leaf = guard_leaf(rule, table);
+	Oid type = leaf->signature.type;
 	bool can = type == extension_type(rule->function, "minhash") ||
 		type == extension_type(rule->function, "simhash") ||
 		type == extension_type(rule->function, "shingles");
 
-	can = can && are_read_alike(rule, place, table);
+	can = can && are_read_alike(rule, leaf, table);
 	table_close(table, NoLock);
 	for (int i = 0; i < rule->withins; i++)
 		can &= rule->within[i].span == NULL &&
-			OidIsValid(lookup_type_cache(place->within[i].type, TYPECACHE_HASH_EXTENDED_PROC)
+			OidIsValid(lookup_type_cache(leaf->within[i].type, TYPECACHE_HASH_EXTENDED_PROC)
 						   ->hash_extended_proc);
 	return can && rule->measure == MEASURE_RESEMBLANCE && rule->unless == NULL &&
 		!OidIsValid(rule->verdicts);
 }
 
-/* Places all rows, or those that have no group or came in unchecked.  SPI must be connected. */
+/* Assigns all rows, or those that have no group or came in unchecked.  SPI must be connected. */
 void
 guard_fill_groups(GuardRule *rule, bool all)
 {
 	GuardParameters none = {0};
 	bool batch = all && is_batchable(rule);
 	const char *text = batch ?
-		place_by_batch(rule) :
-		place_again(rule,
-					all ?
-						"true" :
-						psprintf("%s IS NULL OR %s", column_of("m", rule->group), is_listed(rule)));
+		assign_by_batch(rule) :
+		reassign_statement(rule,
+						   all ? "true" :
+								 psprintf("%s IS NULL OR %s", column_of("m", rule->group),
+										  is_listed(rule)));
 	SPIPlanPtr plan = guard_prepare(rule, text, &none);
 
 	if (!all)
@@ -466,7 +467,7 @@ guard_fill_groups(GuardRule *rule, bool all)
 		progress_begin();
 		progress_phase(PHASE_CLUSTERING);
 	}
-	guard_place_again(rule, plan, &none, batch ? PLACING_GIVEN : PLACING_ALL, (Datum) 0);
+	guard_reassign(rule, plan, &none, batch ? REASSIGNED_GIVEN : REASSIGNED_ALL, (Datum) 0);
 	if (!batch)
 		progress_end();
 }

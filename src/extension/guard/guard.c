@@ -217,9 +217,9 @@ create_triggers(const Guard *guard)
 
 /* Creates the trigger that locks groups before a row may go to another group or partition. */
 static void
-create_lock_trigger(const Guard *guard, const GuardRule *rule, const GuardPlace *place)
+create_lock_trigger(const Guard *guard, const GuardRule *rule, const GuardLeaf *leaf)
 {
-	Bitmapset *columns = bms_copy(place->columns);
+	Bitmapset *columns = bms_copy(leaf->columns);
 	StringInfoData events;
 	int member = -FirstLowInvalidHeapAttributeNumber; /* the whole row, behind system columns */
 
@@ -239,7 +239,7 @@ create_lock_trigger(const Guard *guard, const GuardRule *rule, const GuardPlace 
 	create_trigger(guard, "lock", events.data, "STATEMENT");
 }
 
-/* Warns of triggers that may change a row after it was placed, or found to be no duplicate. */
+/* Warns of triggers that may change a row after it was assigned, or found to be no duplicate. */
 static void
 warn_of_later_triggers(const Guard *guard)
 {
@@ -292,19 +292,19 @@ create_index(const Guard *guard, const char *statement)
 	AtEOXact_GUC(false, settings);
 }
 
-/* Returns the guard's rule in this session, with the place of its table. */
+/* Returns the guard's rule in this session, with the leaf of its table. */
 static GuardRule *
-open_rule(const Guard *guard, GuardPlace **place)
+open_rule(const Guard *guard, GuardLeaf **leaf)
 {
 	Oid trigger = get_trigger_oid(guard->table, guard->name, false);
 	Relation table = table_open(guard->table, AccessShareLock);
-	GuardRule *rule = guard_rule(trigger, table, guard->function, place);
+	GuardRule *rule = guard_rule(trigger, table, guard->function, leaf);
 
 	table_close(table, NoLock);
 	return rule;
 }
 
-/* Returns whether the guard grouped rows by other options; verdicts concern rows placed later. */
+/* Returns whether the guard grouped rows by other options; verdicts concern rows assigned later. */
 static bool
 regroups(const Guard *guard)
 {
@@ -316,35 +316,35 @@ regroups(const Guard *guard)
 	return guard_action(&old)->groups && strcmp(guard_arguments(&new), guard_arguments(&old)) != 0;
 }
 
-/* Checks a guard as when it fires, makes what it lacks, and places the rows that have no group. */
+/* Checks a guard as when it fires, makes what it lacks, and assigns the rows that have no group. */
 static void
 complete(const Guard *guard)
 {
-	GuardPlace *place;
-	GuardRule *rule = open_rule(guard, &place);
+	GuardLeaf *leaf;
+	GuardRule *rule = open_rule(guard, &leaf);
 	ListCell *cell;
 
 	/* Of groups, it is to hold only leaders if it can: equal rows are many, and one of them leads. */
-	if (!OidIsValid(place->index) ||
-		(rule->group != NULL && !place->of_leaders &&
-		 !contain_mutable_functions((Node *) place->condition.expression)))
-		create_index(guard, guard_index_statement(rule, place));
-	rule = open_rule(guard, &place);
-	foreach (cell, place->searched)
+	if (!OidIsValid(leaf->index) ||
+		(rule->group != NULL && !leaf->of_leaders &&
+		 !contain_mutable_functions((Node *) leaf->condition.expression)))
+		create_index(guard, guard_index_statement(rule, leaf));
+	rule = open_rule(guard, &leaf);
+	foreach (cell, leaf->searched)
 	{
 		Relation searched = table_open(lfirst_oid(cell), AccessShareLock);
 
-		(void) guard_index(rule, guard_place(rule, searched));
+		(void) guard_index(rule, guard_leaf(rule, searched));
 		table_close(searched, NoLock);
 	}
 	guard_check_statements(rule);
 	if (guard->action->groups)
 	{
-		create_lock_trigger(guard, rule, place);
-		if (!OidIsValid(place->members))
+		create_lock_trigger(guard, rule, leaf);
+		if (!OidIsValid(leaf->members))
 			create_index(guard, guard_member_index_statement(rule));
 		if (run_command(psprintf("SELECT FROM %s LIMIT 1", guard->table_name)))
-			guard_fill_groups(open_rule(guard, &place),
+			guard_fill_groups(open_rule(guard, &leaf),
 							  regroups(guard) ||
 								  !run_command(psprintf("SELECT FROM %s WHERE %s LIMIT 1",
 														guard->table_name,

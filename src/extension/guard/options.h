@@ -50,7 +50,7 @@ typedef struct GuardAction
 	int level;     /* the level of the report on it, or 0 */
 	bool promises; /* no two similar rows are there: those that came in unchecked are violations */
 	bool looks_before; /* a row is looked at before it is inserted, too, and left out */
-	bool groups;       /* a row is placed before it is stored */
+	bool groups;       /* a row is assigned to a group before it is stored */
 	bool drops;        /* guards go */
 	GuardOption needs; /* the option that only this action has, and needs; or OPTIONS */
 } GuardAction;

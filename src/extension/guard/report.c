@@ -36,9 +36,9 @@ record_of(TupleTableSlot *row, const AttrNumber *columns, int count)
 
 /* Returns the key of a row as text: its column, or several columns as a row, or its ctid. */
 Datum
-guard_key_text(const GuardPlace *place, TupleTableSlot *row)
+guard_key_text(const GuardLeaf *leaf, TupleTableSlot *row)
 {
-	const GuardTable *table = place->table;
+	const GuardTable *table = leaf->table;
 	AttrNumber columns[INDEX_MAX_KEYS];
 	Datum key = PointerGetDatum(&row->tts_tid);
 	Oid output = F_TIDOUT;
@@ -46,11 +46,11 @@ guard_key_text(const GuardPlace *place, TupleTableSlot *row)
 	bool is_null;
 
 	for (int i = 0; i < table->keys; i++)
-		columns[i] = get_attnum(place->oid, table->key[i]);
+		columns[i] = get_attnum(leaf->oid, table->key[i]);
 	if (table->keys == 1)
 	{
 		key = slot_getattr(row, columns[0], &is_null);
-		getTypeOutputInfo(get_atttype(place->oid, columns[0]), &output, &is_varlena);
+		getTypeOutputInfo(get_atttype(leaf->oid, columns[0]), &output, &is_varlena);
 	}
 	else if (table->keys > 1)
 	{
@@ -69,24 +69,24 @@ is_hidden(const GuardTable *table)
 	return check_enable_rls(table->oid, InvalidOid, true) == RLS_ENABLED;
 }
 
-/* Returns a column of rows of a place, or InvalidAttrNumber if it is missing or may not be read. */
+/* Returns a column of rows of a leaf, or InvalidAttrNumber if it is missing or may not be read. */
 static AttrNumber
-readable(const GuardPlace *place, const char *name)
+readable(const GuardLeaf *leaf, const char *name)
 {
-	AttrNumber number = get_attnum(place->table->oid, name);
+	AttrNumber number = get_attnum(leaf->table->oid, name);
 
-	return number > 0 && role_may_select(place->table->oid, number) ? get_attnum(place->oid, name) :
-																	  InvalidAttrNumber;
+	return number > 0 && role_may_select(leaf->table->oid, number) ? get_attnum(leaf->oid, name) :
+																	 InvalidAttrNumber;
 }
 
 /* Returns whether the user may read signatures, which similarities reveal, or their sources. */
 static bool
-may_read_signature(const GuardPlace *place)
+may_read_signature(const GuardLeaf *leaf)
 {
-	Bitmapset *columns[2] = {NULL, place->sources};
+	Bitmapset *columns[2] = {NULL, leaf->sources};
 	bool may = false;
 
-	pull_varattnos((Node *) place->signature.expression, 1, &columns[0]);
+	pull_varattnos((Node *) leaf->signature.expression, 1, &columns[0]);
 	for (int i = 0; i < 2 && !may; i++)
 	{
 		int member = -1;
@@ -96,7 +96,7 @@ may_read_signature(const GuardPlace *place)
 		{
 			AttrNumber column = member + FirstLowInvalidHeapAttributeNumber;
 
-			may = column > 0 && readable(place, get_attname(place->oid, column, false)) > 0;
+			may = column > 0 && readable(leaf, get_attname(leaf->oid, column, false)) > 0;
 		}
 	}
 	return may;
@@ -104,9 +104,9 @@ may_read_signature(const GuardPlace *place)
 
 /* Returns a key as in PostgreSQL's messages, (a, b)=(1, 2); NULL if the user may not read it. */
 static const char *
-key_text(const GuardPlace *place, TupleTableSlot *row)
+key_text(const GuardLeaf *leaf, TupleTableSlot *row)
 {
-	const GuardTable *table = place->table;
+	const GuardTable *table = leaf->table;
 	Datum values[INDEX_MAX_KEYS];
 	bool nulls[INDEX_MAX_KEYS];
 	Relation index;
@@ -115,9 +115,9 @@ key_text(const GuardPlace *place, TupleTableSlot *row)
 	if (table->keys == 0)
 		return is_hidden(table) || !role_may_select(table->oid, InvalidAttrNumber) ?
 			NULL :
-			psprintf("(ctid)=%s", TextDatumGetCString(guard_key_text(place, row)));
+			psprintf("(ctid)=%s", TextDatumGetCString(guard_key_text(leaf, row)));
 	for (int i = 0; i < table->keys; i++)
-		values[i] = slot_getattr(row, get_attnum(place->oid, table->key[i]), &nulls[i]);
+		values[i] = slot_getattr(row, get_attnum(leaf->oid, table->key[i]), &nulls[i]);
 	index = index_open(table->key_index, AccessShareLock);
 	key = BuildIndexValueDescription(index, values, nulls);
 	index_close(index, NoLock);
@@ -126,19 +126,19 @@ key_text(const GuardPlace *place, TupleTableSlot *row)
 
 /* Returns key and shown columns of a row as a JSON object, or NULL if the user may read none. */
 static const char *
-row_json(const GuardRule *rule, const GuardPlace *place, TupleTableSlot *row)
+row_json(const GuardRule *rule, const GuardLeaf *leaf, TupleTableSlot *row)
 {
-	int keys = place->table->keys;
+	int keys = leaf->table->keys;
 	int most = keys + list_length(rule->show);
 	AttrNumber *columns = palloc((most + 1) * sizeof(AttrNumber));
 	int count = 0;
 
 	for (int i = 0; i < most; i++)
 	{
-		const char *name = i < keys ? place->table->key[i] : list_nth(rule->show, i - keys);
+		const char *name = i < keys ? leaf->table->key[i] : list_nth(rule->show, i - keys);
 		int known = 0;
 
-		columns[count] = readable(place, name);
+		columns[count] = readable(leaf, name);
 		while (columns[known] != columns[count])
 			known++;
 		count += columns[count] > 0 && known == count;
@@ -156,22 +156,22 @@ detail_of(const GuardCheck *check, const GuardHit *hit)
 {
 	const GuardRule *rule = check->rule;
 	const char *noun = rule->measure == MEASURE_RESEMBLANCE ? "similarity" : "containment";
-	bool hidden = is_hidden(rule->guarded) || is_hidden(hit->place->table);
-	bool tells = !hidden && may_read_signature(hit->place);
+	bool hidden = is_hidden(rule->guarded) || is_hidden(hit->leaf->table);
+	bool tells = !hidden && may_read_signature(hit->leaf);
 	const char *table =
-		hit->place->table == rule->guarded ? NULL : get_rel_name(hit->place->table->oid);
+		hit->leaf->table == rule->guarded ? NULL : get_rel_name(hit->leaf->table->oid);
 	const char *row[2];
 	StringInfoData text;
 
 	initStringInfo(&text);
 	for (int i = 0; i < 2; i++)
 	{
-		const GuardPlace *place = i == 0 ? check->place : hit->place;
+		const GuardLeaf *leaf = i == 0 ? check->leaf : hit->leaf;
 		TupleTableSlot *slot = i == 0 ? check->row : hit->row;
 
 		row[i] = hidden       ? NULL :
-			rule->show != NIL ? row_json(rule, place, slot) :
-								key_text(place, slot);
+			rule->show != NIL ? row_json(rule, leaf, slot) :
+								key_text(leaf, slot);
 	}
 	if (rule->show != NIL)
 	{

@@ -31,7 +31,7 @@ is_unchanged(GuardCheck *check)
 		!TransactionIdIsCurrentTransactionId(DatumGetTransactionId(slot_getsysattr(old,
 																				   MinTransactionIdAttributeNumber,
 																				   &is_null))) &&
-		!guard_is_true(check, old, &check->place->unless) && guard_compares_alike(check, true, old);
+		!guard_is_true(check, old, &check->leaf->unless) && guard_compares_alike(check, true, old);
 }
 
 /* Searches for rows similar to a row that is stored, and acts. */
@@ -107,7 +107,7 @@ look_again(UnsureRow *unsure_row, Oid function)
 		return;
 	check.row = data.tg_trigslot = table_slot_create(table, NULL);
 	if (table->trigdesc != NULL)
-		check.rule = guard_rule(unsure_row->trigger, table, function, &check.place);
+		check.rule = guard_rule(unsure_row->trigger, table, function, &check.leaf);
 	if (check.rule != NULL &&
 		table_tuple_fetch_row_version(table, &unsure_row->tid, SnapshotSelf, check.row))
 	{
@@ -142,8 +142,7 @@ check_stored(GuardCheck *check)
 		check->unfinished = UNFINISHED_IGNORE;
 	}
 	/* A worker that applies changes of a publication fires no triggers for statements. */
-	else if (check->place->looks_again &&
-			 SessionReplicationRole != SESSION_REPLICATION_ROLE_REPLICA)
+	else if (check->leaf->looks_again && SessionReplicationRole != SESSION_REPLICATION_ROLE_REPLICA)
 		check->unfinished = UNFINISHED_TELL;
 	search_and_act(check);
 	if (check->unsure)
@@ -168,7 +167,7 @@ guard_row(GuardCheck *check)
 						data->tg_trigger->tgname),
 				 errhint("Create it with neardup_guard().")));
 	guard_check_search(check->rule);
-	(void) guard_index(check->rule, check->place);
+	(void) guard_index(check->rule, check->leaf);
 	check->stored = TRIGGER_FIRED_AFTER(event);
 	check->row = TRIGGER_FIRED_BY_UPDATE(event) ? data->tg_newslot : data->tg_trigslot;
 	/* An update sets it only after its BEFORE triggers; generated columns may be made of it. */
@@ -176,7 +175,7 @@ guard_row(GuardCheck *check)
 	if (action->groups && check->stored)
 		guard_follow_row(check);
 	else if (action->groups)
-		result = guard_place_row(check);
+		result = guard_assign_row(check);
 	else if (check->stored)
 		check_stored(check);
 	else if (guard_begin_search(check) && guard_search(check))
@@ -212,7 +211,7 @@ neardup_guard_row(PG_FUNCTION_ARGS)
 		}
 		return PointerGetDatum(NULL);
 	}
-	check.rule = guard_rule(data->tg_trigger->tgoid, data->tg_relation, function, &check.place);
+	check.rule = guard_rule(data->tg_trigger->tgoid, data->tg_relation, function, &check.leaf);
 	if (TRIGGER_FIRED_FOR_ROW(data->tg_event) || !check.rule->action->groups)
 		return PointerGetDatum(guard_row(&check));
 	guard_lock_table(check.rule);

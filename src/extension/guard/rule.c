@@ -152,7 +152,7 @@ make_rule(Oid root, Oid guarded, const char *name, const GuardOptions *options, 
 {
 	GuardRule *rule = palloc0(sizeof(GuardRule));
 	HASHCTL control = {.keysize = sizeof(Oid),
-					   .entrysize = sizeof(GuardPlace),
+					   .entrysize = sizeof(GuardLeaf),
 					   .hcxt = CurrentMemoryContext};
 	Oid against;
 
@@ -184,28 +184,28 @@ make_rule(Oid root, Oid guarded, const char *name, const GuardOptions *options, 
 						  "Name a table with columns row_key and resembles for action 'log'.");
 	}
 	find_option_columns(rule);
-	rule->place =
-		hash_create("neardup places", 16, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	rule->leaves =
+		hash_create("neardup guard leaves", 16, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	return rule;
 }
 
 /* Returns what a search needs to know of an open table of a rule. */
-GuardPlace *
-guard_place(GuardRule *rule, Relation table)
+GuardLeaf *
+guard_leaf(GuardRule *rule, Relation table)
 {
-	GuardPlace made = {.oid = RelationGetRelid(table)};
-	GuardPlace *place = hash_search(rule->place, &made.oid, HASH_FIND, NULL);
+	GuardLeaf made = {.oid = RelationGetRelid(table)};
+	GuardLeaf *leaf = hash_search(rule->leaves, &made.oid, HASH_FIND, NULL);
 	MemoryContext old_context;
 
-	if (place != NULL)
-		return place;
+	if (leaf != NULL)
+		return leaf;
 	guard_watch(made.oid);
 	old_context = MemoryContextSwitchTo(rule->context);
-	guard_fill_place(rule, &made, table);
+	guard_fill_leaf(rule, &made, table);
 	MemoryContextSwitchTo(old_context);
-	place = hash_search(rule->place, &made.oid, HASH_ENTER, NULL);
-	*place = made;
-	return place;
+	leaf = hash_search(rule->leaves, &made.oid, HASH_ENTER, NULL);
+	*leaf = made;
+	return leaf;
 }
 
 /* Returns the rule of a guard, or of that which a trigger of a partition is a copy of. */
@@ -315,12 +315,12 @@ cached_rule(Oid trigger, Relation table, Oid function)
 			const char *name = pstrdup(guard->tgname);
 			GuardOptions options = guard_options(guard);
 			bool again = looks_again(guard, table);
-			GuardPlace *place;
+			GuardLeaf *leaf;
 
 			rule = find_rule(main_trigger, name, &options, function);
-			place = guard_place(rule, table);
-			place->looks_again = again;
-			guard_find_searched(rule, place, table);
+			leaf = guard_leaf(rule, table);
+			leaf->looks_again = again;
+			guard_find_searched(rule, leaf, table);
 			rule->triggers = lappend_oid(rule->triggers, trigger);
 		}
 	MemoryContextSwitchTo(old_context);
@@ -328,13 +328,13 @@ cached_rule(Oid trigger, Relation table, Oid function)
 }
 
 /*
- * Returns the rule of a trigger that fires for rows of an open table, with the table's place, and
+ * Returns the rule of a trigger that fires for rows of an open table, with the table's leaf, and
  * locks the tables that are searched; NULL if there is no such trigger.  What was found before the
  * locks were taken may have changed, and is made again; what was made under them is returned even if
  * the cache is stale, as it always is with debug_discard_caches.  It lives until the transaction ends.
  */
 GuardRule *
-guard_rule(Oid trigger, Relation table, Oid function, GuardPlace **place)
+guard_rule(Oid trigger, Relation table, Oid function, GuardLeaf **leaf)
 {
 	List *locked = NIL;
 	GuardRule *rule;
@@ -346,11 +346,11 @@ guard_rule(Oid trigger, Relation table, Oid function, GuardPlace **place)
 		rule = cached_rule(trigger, table, function);
 		if (rule == NULL)
 			return NULL;
-		*place = guard_place(rule, table);
-		foreach (cell, (*place)->searched)
+		*leaf = guard_leaf(rule, table);
+		foreach (cell, (*leaf)->searched)
 			LockRelationOid(lfirst_oid(cell), AccessShareLock);
-		if (!stale || list_difference_oid((*place)->searched, locked) == NIL)
+		if (!stale || list_difference_oid((*leaf)->searched, locked) == NIL)
 			return rule;
-		locked = list_concat_unique_oid(locked, (*place)->searched);
+		locked = list_concat_unique_oid(locked, (*leaf)->searched);
 	}
 }

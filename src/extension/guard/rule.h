@@ -31,12 +31,12 @@ typedef struct GuardTerm
 	bool by_value;
 } GuardTerm;
 
-/* What a search needs to know of an ordinary table or partition. */
-typedef struct GuardPlace
+/* A table that is searched by an index of its own: a GuardTable, or one of its leaf partitions. */
+typedef struct GuardLeaf
 {
 	Oid oid;           /* the key of a hash table */
 	GuardTable *table; /* the table, or what it is a partition of */
-	List *searched;    /* OIDs of the tables that are searched for a row of the place */
+	List *searched;    /* OIDs of the tables that are searched for a row of the leaf */
 	bool looks_again;  /* a trigger after each statement looks again at rows that are unsure */
 	Oid index;         /* InvalidOid: there is none */
 	Oid members;       /* the index of groups, or InvalidOid */
@@ -51,7 +51,7 @@ typedef struct GuardPlace
 	Bitmapset *sources;  /* columns that the signature is made of, in the same way */
 	GuardTerm group_key; /* names rows, for groups and verdicts */
 	GuardTerm group;     /* the key of the row that leads the row's group */
-} GuardPlace;
+} GuardLeaf;
 
 /* A guard. */
 typedef struct GuardRule
@@ -76,26 +76,26 @@ typedef struct GuardRule
 	List *show;         /* names of columns */
 	List *tables;       /* GuardTable: the guarded one, and the one of the option against */
 	GuardTable *guarded;
-	HTAB *place;
+	HTAB *leaves;
 	SPIPlanPtr record;  /* inserts a pair into the log; NULL: not yet prepared */
-	SPIPlanPtr hand_on; /* places the members of a group again; or NULL */
+	SPIPlanPtr hand_on; /* assigns the members of a group again; or NULL */
 	SPIPlanPtr bound;   /* finds the groups of rows that are judged; or NULL */
 } GuardRule;
 
 /* ---- The cache (rule.c) ---------------------------------------------------------- */
 
-extern GuardRule *guard_rule(Oid trigger, Relation table, Oid function, GuardPlace **place);
+extern GuardRule *guard_rule(Oid trigger, Relation table, Oid function, GuardLeaf **leaf);
 extern const Trigger *guard_main(const Trigger *trigger, Relation table);
-extern GuardPlace *guard_place(GuardRule *rule, Relation table);
+extern GuardLeaf *guard_leaf(GuardRule *rule, Relation table);
 extern void guard_watch(Oid relation);
 
-/* ---- Tables and indexes (place.c) -------------------------------------------------- */
+/* ---- Tables and indexes (leaf.c) -------------------------------------------------- */
 
 extern GuardTable *guard_add_table(GuardRule *rule, Oid oid);
-extern void guard_find_searched(const GuardRule *rule, GuardPlace *place, Relation table);
-extern void guard_fill_place(GuardRule *rule, GuardPlace *place, Relation table);
+extern void guard_find_searched(const GuardRule *rule, GuardLeaf *leaf, Relation table);
+extern void guard_fill_leaf(GuardRule *rule, GuardLeaf *leaf, Relation table);
 extern bool guard_index_holds(Relation index, int column, const Expr *wanted);
-extern const char *guard_index_statement(const GuardRule *rule, const GuardPlace *place);
-extern Oid guard_index(const GuardRule *rule, const GuardPlace *place);
+extern const char *guard_index_statement(const GuardRule *rule, const GuardLeaf *leaf);
+extern Oid guard_index(const GuardRule *rule, const GuardLeaf *leaf);
 
 #endif

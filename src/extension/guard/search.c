@@ -45,11 +45,11 @@ extern Datum neardup_held_in(PG_FUNCTION_ARGS);
 
 /* ---- A scan of one index --------------------------------------------------------------- */
 
-/* How a place is scanned. */
+/* How a leaf is scanned. */
 struct GuardScan
 {
 	GuardCheck *check;
-	const GuardPlace *place;
+	const GuardLeaf *leaf;
 	Relation table;
 	Relation index;
 	int column; /* the signature's column of the index */
@@ -116,8 +116,8 @@ begin_scan(GuardScan *scan, GuardCheck *check, Oid table, bool ordered)
 
 	scan->check = check;
 	scan->table = table_open(table, NoLock);
-	scan->place = guard_place(check->rule, scan->table);
-	scan->index = index_open(guard_index(rule, scan->place), AccessShareLock);
+	scan->leaf = guard_leaf(check->rule, scan->table);
+	scan->index = index_open(guard_index(rule, scan->leaf), AccessShareLock);
 	scan->row = table_slot_create(scan->table, NULL);
 	scan->column = index_cache(scan->index)->signature;
 	scan->sets = index_cache(scan->index)->sets;
@@ -132,7 +132,7 @@ begin_scan(GuardScan *scan, GuardCheck *check, Oid table, bool ordered)
 	set_balls(scan, &key[0]);
 	for (int i = 0; i < rule->withins; i++)
 	{
-		int column = scan->place->key[i];
+		int column = scan->leaf->key[i];
 		NullableDatum value = check->values.within[i];
 
 		/* A row whose value is unknown is compared with all, and all are with one whose value is. */
@@ -172,12 +172,12 @@ are_within_span(Interval *span, Oid type, Datum a, Datum b)
 
 /* Returns whether a row is within the columns of the new one; if asked, only those of the scope. */
 bool
-guard_is_within(GuardCheck *check, const GuardPlace *place, TupleTableSlot *row, bool scope)
+guard_is_within(GuardCheck *check, const GuardLeaf *leaf, TupleTableSlot *row, bool scope)
 {
 	for (int i = 0; i < check->rule->withins; i++)
 	{
 		const GuardWithin *within = &check->rule->within[i];
-		const GuardTerm *term = &place->within[i];
+		const GuardTerm *term = &leaf->within[i];
 		NullableDatum own = check->values.within[i];
 		TypeCacheEntry *type = lookup_type_cache(term->type, TYPECACHE_EQ_OPR_FINFO);
 		NullableDatum value;
@@ -221,7 +221,7 @@ static bool
 search_is_similar(GuardScan *scan, GuardHit *hit)
 {
 	GuardCheck *check = scan->check;
-	const GuardPlace *place = scan->place;
+	const GuardLeaf *leaf = scan->leaf;
 	bool groups = check->rule->group != NULL;
 	/* The row itself or, before it is stored, the version that it replaces. */
 	TupleTableSlot *own = check->stored                ? check->row :
@@ -231,19 +231,18 @@ search_is_similar(GuardScan *scan, GuardHit *hit)
 	bool in_ball = false;
 
 	if (own != NULL && ItemPointerEquals(&scan->row->tts_tid, &own->tts_tid) &&
-		place->oid == check->place->oid)
+		leaf->oid == check->leaf->oid)
 		return false;
-	if ((groups && !guard_may_join(check, place, scan->row)) ||
-		!guard_is_within(check, place, scan->row, false))
+	if ((groups && !guard_may_join(check, leaf, scan->row)) ||
+		!guard_is_within(check, leaf, scan->row, false))
 		return false;
-	signature = guard_get(check, scan->row, &place->signature);
+	signature = guard_get(check, scan->row, &leaf->signature);
 	for (int i = 0; i < scan->balls && !signature.isnull; i++)
 		in_ball |= DatumGetBool(FunctionCall2(&scan->in_ball, signature.value, scan->ball[i]));
 	if (!in_ball ||
-		(place->condition.expression != NULL &&
-		 !guard_is_true(check, scan->row, &place->condition)))
+		(leaf->condition.expression != NULL && !guard_is_true(check, scan->row, &leaf->condition)))
 		return false;
-	*hit = (GuardHit){.row = scan->row, .place = place, .scan = scan};
+	*hit = (GuardHit){.row = scan->row, .leaf = leaf, .scan = scan};
 	if (!groups && OidIsValid(check->rule->verdicts) && guard_is_judged(check, hit))
 		return false;
 	hit->similarity = measure_signature(scan, signature.value);
@@ -361,7 +360,7 @@ visit_once(GuardCheck *check, bool ordered, GuardVisitor visit, void *state)
 	bool lost = false;
 	ListCell *cell;
 
-	foreach (cell, check->place->searched)
+	foreach (cell, check->leaf->searched)
 	{
 		GuardScan scan = {.since = since};
 		GuardHit hit;
@@ -425,7 +424,7 @@ look(GuardCheck *check, const GuardHit *hit, void *state)
 	 * The transaction that made the row looks after this check, and then sees the new row: that of
 	 * a deferred guard does, and any that began to write after the first look.
 	 */
-	bool later = made && hit->place->table == check->rule->guarded &&
+	bool later = made && hit->leaf->table == check->rule->guarded &&
 		(check->unfinished == UNFINISHED_IGNORE ||
 		 (TransactionIdIsValid(check->later) &&
 		  !TransactionIdPrecedes(hit->transaction, check->later)));
@@ -437,7 +436,7 @@ look(GuardCheck *check, const GuardHit *hit, void *state)
 		(!TransactionIdIsValid(found->transaction) ||
 		 TransactionIdPrecedes(hit->transaction, found->transaction)))
 		*found = (FoundRow){false, hit->transaction, made ? snapshot->speculativeToken : 0,
-							hit->place->oid, hit->row->tts_tid};
+							hit->leaf->oid, hit->row->tts_tid};
 	return found->stays ? STEP_OUT : STEP_ON;
 }
 
@@ -494,7 +493,7 @@ guard_command_of(TupleTableSlot *row)
 static bool
 is_better(GuardCheck *check, const GuardHit *hit, const GuardHit *other)
 {
-	const GuardTerm *key = &hit->place->group_key;
+	const GuardTerm *key = &hit->leaf->group_key;
 	TypeCacheEntry *type;
 
 	if (other->row == NULL || check->rule->group == NULL)
@@ -506,7 +505,7 @@ is_better(GuardCheck *check, const GuardHit *hit, const GuardHit *other)
 		return hit->similarity > other->similarity;
 	return DatumGetInt32(FunctionCall2Coll(&type->cmp_proc_finfo, key->collation,
 										   guard_get(check, hit->row, key).value,
-										   guard_get(check, other->row, &other->place->group_key)
+										   guard_get(check, other->row, &other->leaf->group_key)
 											   .value)) < 0;
 }
 

@@ -334,13 +334,13 @@ bool
 guard_is_judged(GuardCheck *check, const GuardHit *hit)
 {
 	GuardRule *rule = check->rule;
-	GuardTable *table = hit->place->table;
+	GuardTable *table = hit->leaf->table;
 	GuardParameters list = guard_parameters(2);
 	bool found = false;
 
 	guard_check_right(rule, rule->verdicts, InvalidAttrNumber, ACL_SELECT, OPTION_VERDICTS);
-	guard_add_value(&list, InvalidOid, guard_get(check, check->row, &check->place->group_key));
-	guard_add_value(&list, InvalidOid, guard_get(check, hit->row, &hit->place->group_key));
+	guard_add_value(&list, InvalidOid, guard_get(check, check->row, &check->leaf->group_key));
+	guard_add_value(&list, InvalidOid, guard_get(check, hit->row, &hit->leaf->group_key));
 	if (list.any_null)
 		return false;
 	SPI_connect();
@@ -412,10 +412,10 @@ guard_record(const GuardCheck *check, const GuardHit *hit)
 	/* The role that logged in: the current user may have become another since the row was inserted. */
 	const char *user = GetUserNameFromId(GetSessionUserId(), false);
 	int settings = begin_settings();
-	Datum value[] = {guard_key_text(check->place, check->row), guard_key_text(hit->place, hit->row),
+	Datum value[] = {guard_key_text(check->leaf, check->row), guard_key_text(hit->leaf, hit->row),
 					 CStringGetTextDatum(psprintf("%.17g", hit->similarity)),
 					 CStringGetTextDatum(user),
-					 CStringGetTextDatum(psprintf("%u", check->place->oid))};
+					 CStringGetTextDatum(psprintf("%u", check->leaf->oid))};
 
 	AtEOXact_GUC(true, settings);
 	guard_check_right(rule, rule->log, InvalidAttrNumber, ACL_INSERT, OPTION_LOG_TABLE);

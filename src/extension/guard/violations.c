@@ -41,10 +41,10 @@ add(Lister *lister, const char *problem, const GuardHit *other)
 
 	values[0] = DirectFunctionCall1(namein, CStringGetDatum(check->rule->name));
 	values[1] = CStringGetTextDatum(problem);
-	values[2] = guard_key_text(check->place, check->row);
+	values[2] = guard_key_text(check->leaf, check->row);
 	if (other != NULL)
 	{
-		values[3] = guard_key_text(other->place, other->row);
+		values[3] = guard_key_text(other->leaf, other->row);
 		values[4] = Float8GetDatum(other->similarity);
 	}
 	tuplestore_putvalues(lister->result->setResult, lister->result->setDesc, values, nulls);
@@ -58,7 +58,7 @@ violation_is_judged(GuardCheck *check, bool same, Datum key, Datum group)
 
 	if (OidIsValid(check->rule->verdicts))
 		judged = guard_find_judged(check, key, key, false);
-	return guard_judges(&check->place->group, &judged, group, same);
+	return guard_judges(&check->leaf->group, &judged, group, same);
 }
 
 /*
@@ -69,12 +69,12 @@ violation_is_judged(GuardCheck *check, bool same, Datum key, Datum group)
 static GuardStep
 look_at_similar(GuardCheck *check, const GuardHit *hit, void *state)
 {
-	const GuardPlace *place = check->place;
+	const GuardLeaf *leaf = check->leaf;
 	Measure measure = check->rule->measure;
 	bool directed = measure == MEASURE_CONTAINED || measure == MEASURE_CONTAINS;
 	bool groups = check->rule->action->groups;
-	bool first = hit->place->oid != place->oid ?
-		place->oid < hit->place->oid :
+	bool first = hit->leaf->oid != leaf->oid ?
+		leaf->oid < hit->leaf->oid :
 		ItemPointerCompare(&check->row->tts_tid, &hit->row->tts_tid) < 0;
 	Lister *lister = state;
 	NullableDatum group;
@@ -82,17 +82,17 @@ look_at_similar(GuardCheck *check, const GuardHit *hit, void *state)
 
 	if (groups)
 	{
-		group = guard_get(check, check->row, &place->group);
-		other = guard_get(check, hit->row, &hit->place->group_key);
-		if (!guard_leads(check, place, check->row))
+		group = guard_get(check, check->row, &leaf->group);
+		other = guard_get(check, hit->row, &hit->leaf->group_key);
+		if (!guard_leads(check, leaf, check->row))
 		{
-			lister->near_leader |= guard_is_same(&place->group, group, other);
+			lister->near_leader |= guard_is_same(&leaf->group, group, other);
 			return STEP_ON;
 		}
 	}
 	/* Of a measure in one direction, the later row may rightly lead. */
-	if ((groups ? first && !directed : hit->place->table != place->table || first != directed) &&
-		!guard_is_true(check, hit->row, &hit->place->unless) &&
+	if ((groups ? first && !directed : hit->leaf->table != leaf->table || first != directed) &&
+		!guard_is_true(check, hit->row, &hit->leaf->unless) &&
 		!(groups && violation_is_judged(check, false, other.value, group.value)))
 		add(lister, groups ? "similar leaders" : "similar rows", hit);
 	return STEP_ON;
@@ -103,9 +103,9 @@ static void
 look_at_grouped(Lister *lister, bool compared)
 {
 	GuardCheck *check = &lister->check;
-	bool leads = guard_leads(check, check->place, check->row);
-	NullableDatum group = guard_get(check, check->row, &check->place->group);
-	Datum key = guard_get(check, check->row, &check->place->group_key).value;
+	bool leads = guard_leads(check, check->leaf, check->row);
+	NullableDatum group = guard_get(check, check->row, &check->leaf->group);
+	Datum key = guard_get(check, check->row, &check->leaf->group_key).value;
 
 	lister->near_leader = false;
 	if (compared && leads && OidIsValid(check->rule->verdicts))
@@ -128,14 +128,14 @@ look_at_table(Lister *lister, Relation table)
 {
 	GuardCheck *check = &lister->check;
 	GuardRule *rule = check->rule;
-	GuardPlace *place = guard_place(rule, table);
+	GuardLeaf *leaf = guard_leaf(rule, table);
 	TriggerData data = {.tg_relation = table, .tg_event = TRIGGER_EVENT_INSERT | TRIGGER_EVENT_ROW};
 	TupleTableSlot *row = table_slot_create(table, NULL);
 	TableScanDesc scan = compat_begin_scan(table, GetActiveSnapshot());
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "neardup row", ALLOCSET_DEFAULT_SIZES);
 
-	guard_find_searched(rule, place, table);
+	guard_find_searched(rule, leaf, table);
 	while (table_scan_getnextslot(scan, ForwardScanDirection, row))
 	{
 		MemoryContext old_context = MemoryContextSwitchTo(context);
@@ -143,7 +143,7 @@ look_at_table(Lister *lister, Relation table)
 
 		CHECK_FOR_INTERRUPTS();
 		*check = (GuardCheck){.rule = rule,
-							  .place = place,
+							  .leaf = leaf,
 							  .data = &data,
 							  .row = row,
 							  .stored = true,
@@ -188,7 +188,7 @@ look_at_guard(Lister *lister, const List *searched)
 	{
 		Relation table = table_open(lfirst_oid(cell), AccessShareLock);
 
-		if (guard_place(rule, table)->table == rule->guarded)
+		if (guard_leaf(rule, table)->table == rule->guarded)
 			look_at_table(lister, table);
 		table_close(table, NoLock);
 	}
@@ -204,7 +204,7 @@ neardup_guard_violations(PG_FUNCTION_ARGS)
 		extension_function(fcinfo->flinfo->fn_oid, "neardup_guard_row", InvalidOid, InvalidOid);
 	Relation table = relation_open(oid, AccessShareLock);
 	Lister lister = {.result = (ReturnSetInfo *) fcinfo->resultinfo};
-	GuardPlace *place;
+	GuardLeaf *leaf;
 
 	/* The signature and the condition of a guard may call any function. */
 	require_trust(oid, true);
@@ -216,8 +216,8 @@ neardup_guard_violations(PG_FUNCTION_ARGS)
 		if (trigger->tgfoid != function || !TRIGGER_FOR_ROW(trigger->tgtype) ||
 			guard_main(trigger, table) != trigger)
 			continue;
-		lister.check.rule = guard_rule(trigger->tgoid, table, function, &place);
-		look_at_guard(&lister, place->searched);
+		lister.check.rule = guard_rule(trigger->tgoid, table, function, &leaf);
+		look_at_guard(&lister, leaf->searched);
 	}
 	relation_close(table, NoLock);
 	return (Datum) 0;

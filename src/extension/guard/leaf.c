@@ -1,5 +1,5 @@
 /*
- * place.c: the tables that a guard searches, and the indexes that it asks.
+ * leaf.c: the tables that a guard searches, and the indexes that it asks.
  *
  * An index is found by its definition: its signature, its keys and its condition.  So it may
  * be renamed, built again or replaced by another one.
@@ -144,16 +144,16 @@ is_divided_by_within(const GuardRule *rule, Relation table)
 	return true;
 }
 
-/* Adds a table, or its partitions by their bounds; `path` has the place and its parents. */
+/* Adds a table, or its partitions by their bounds; `path` has the leaf and its parents. */
 static void
-add_searched(const GuardRule *rule, GuardPlace *place, List *path, Oid oid)
+add_searched(const GuardRule *rule, GuardLeaf *leaf, List *path, Oid oid)
 {
 	Relation table = table_open(oid, AccessShareLock);
 	PartitionDesc partitions;
 	bool one;
 
 	if (table->rd_rel->relkind == RELKIND_RELATION)
-		place->searched = lappend_oid(place->searched, oid);
+		leaf->searched = lappend_oid(leaf->searched, oid);
 	else if (table->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -165,27 +165,27 @@ add_searched(const GuardRule *rule, GuardPlace *place, List *path, Oid oid)
 	{
 		guard_watch(oid);
 		partitions = RelationGetPartitionDesc(table, true);
-		one = place->oid != oid && list_member_oid(path, oid) && is_divided_by_within(rule, table);
+		one = leaf->oid != oid && list_member_oid(path, oid) && is_divided_by_within(rule, table);
 		for (int i = 0; i < partitions->nparts; i++)
 			if (!one || list_member_oid(path, partitions->oids[i]))
-				add_searched(rule, place, path, partitions->oids[i]);
+				add_searched(rule, leaf, path, partitions->oids[i]);
 	}
 	table_close(table, NoLock);
 }
 
-/* Finds the tables that are searched for rows of a place, an open table. */
+/* Finds the tables that are searched for rows of a leaf, an open table. */
 void
-guard_find_searched(const GuardRule *rule, GuardPlace *place, Relation table)
+guard_find_searched(const GuardRule *rule, GuardLeaf *leaf, Relation table)
 {
 	List *path =
-		lcons_oid(place->oid,
-				  table->rd_rel->relispartition ? get_partition_ancestors(place->oid) : NIL);
+		lcons_oid(leaf->oid,
+				  table->rd_rel->relispartition ? get_partition_ancestors(leaf->oid) : NIL);
 	MemoryContext old_context = MemoryContextSwitchTo(rule->context);
 	ListCell *cell;
 
-	place->searched = NIL;
+	leaf->searched = NIL;
 	foreach (cell, rule->tables)
-		add_searched(rule, place, path, ((const GuardTable *) lfirst(cell))->oid);
+		add_searched(rule, leaf, path, ((const GuardTable *) lfirst(cell))->oid);
 	MemoryContextSwitchTo(old_context);
 }
 
@@ -253,9 +253,9 @@ early_mutator(Node *node, void *state)
 	return node == NULL ? NULL : expression_tree_mutator(node, early_mutator, state);
 }
 
-/* Returns what is to be known of an expression over rows of a place, and adds what it is made of. */
+/* Returns what is to be known of an expression over rows of a leaf, and adds what it is made of. */
 static GuardTerm
-term_of(const GuardRule *rule, GuardPlace *place, Relation table, Expr *expression)
+term_of(const GuardRule *rule, GuardLeaf *leaf, Relation table, Expr *expression)
 {
 	Early early = {rule, table};
 	GuardTerm term = {.expression = expression};
@@ -264,20 +264,20 @@ term_of(const GuardRule *rule, GuardPlace *place, Relation table, Expr *expressi
 	term.type = getBaseType(exprType((Node *) expression));
 	term.collation = exprCollation((Node *) expression);
 	get_typlenbyval(term.type, &term.length, &term.by_value);
-	pull_varattnos((Node *) expression, 1, &place->columns);
+	pull_varattnos((Node *) expression, 1, &leaf->columns);
 	return term;
 }
 
 /* Returns the term of a column or an expression that an option names. */
 static GuardTerm
-find_term(const GuardRule *rule, GuardOption option, GuardPlace *place, Relation table,
+find_term(const GuardRule *rule, GuardOption option, GuardLeaf *leaf, Relation table,
 		  const char *text)
 {
 	const char *name = guard_column_name(text);
 
-	if (name != NULL && get_attnum(place->oid, name) <= 0)
+	if (name != NULL && get_attnum(leaf->oid, name) <= 0)
 		refuse_column(rule, option, table, name);
-	return term_of(rule, place, table,
+	return term_of(rule, leaf, table,
 				   (Expr *) guard_parse(table, option,
 										name != NULL ? quote_identifier(name) : text));
 }
@@ -320,9 +320,9 @@ key_column(Relation index, const GuardTerm *wanted)
 	return 0;
 }
 
-/* Returns how well an index serves a place by its keys, then its condition; -1 if not at all. */
+/* Returns how well an index serves a leaf by its keys, then its condition; -1 if not at all. */
 static int
-fitness(const GuardRule *rule, const GuardPlace *place, Relation index)
+fitness(const GuardRule *rule, const GuardLeaf *leaf, Relation index)
 {
 	List *predicate = RelationGetIndexPredicate(index);
 	int column;
@@ -332,20 +332,20 @@ fitness(const GuardRule *rule, const GuardPlace *place, Relation index)
 		!index->rd_index->indislive || index->rd_opfamily == NULL)
 		return -1;
 	column = index_cache(index)->signature - 1;
-	if (!guard_index_holds(index, column, place->signature.expression) ||
+	if (!guard_index_holds(index, column, leaf->signature.expression) ||
 		!OidIsValid(get_opfamily_member(index->rd_opfamily[column], index->rd_opcintype[column],
 										rule->ball, STRATEGY_IN_BALL)) ||
-		!predicate_implied_by(predicate, place->predicate, false))
+		!predicate_implied_by(predicate, leaf->predicate, false))
 		return -1;
 	for (int i = 0; i < rule->withins; i++)
-		if (rule->within[i].span == NULL && key_column(index, &place->within[i]) > 0)
+		if (rule->within[i].span == NULL && key_column(index, &leaf->within[i]) > 0)
 			fits += 2 * INDEX_MAX_KEYS;
 	return fits - IndexRelationGetNumberOfKeyAttributes(index);
 }
 
-/* Finds the index that serves the search of a place best, and that of groups, if there are any. */
+/* Finds the index that serves the search of a leaf best, and that of groups, if there are any. */
 static void
-find_index(const GuardRule *rule, GuardPlace *place, Relation table)
+find_index(const GuardRule *rule, GuardLeaf *leaf, Relation table)
 {
 	int best = -1;
 	ListCell *cell;
@@ -353,63 +353,63 @@ find_index(const GuardRule *rule, GuardPlace *place, Relation table)
 	foreach (cell, RelationGetIndexList(table))
 	{
 		Relation index = index_open(lfirst_oid(cell), AccessShareLock);
-		int fits = fitness(rule, place, index);
+		int fits = fitness(rule, leaf, index);
 		Bitmapset *columns = NULL;
 
 		if (fits > best)
 		{
 			best = fits;
-			place->index = RelationGetRelid(index);
+			leaf->index = RelationGetRelid(index);
 			pull_varattnos((Node *) RelationGetIndexPredicate(index), 1, &columns);
-			place->of_leaders = rule->group != NULL &&
-				bms_is_member(((const Var *) place->group.expression)->varattno -
+			leaf->of_leaders = rule->group != NULL &&
+				bms_is_member(((const Var *) leaf->group.expression)->varattno -
 								  FirstLowInvalidHeapAttributeNumber,
 							  columns);
 			for (int i = 0; i < rule->withins; i++)
-				place->key[i] =
-					rule->within[i].span == NULL ? key_column(index, &place->within[i]) : 0;
+				leaf->key[i] =
+					rule->within[i].span == NULL ? key_column(index, &leaf->within[i]) : 0;
 			if (!index_cache(index)->sets && rule->measure != MEASURE_RESEMBLANCE)
 				refuse_option(OPTION_MEASURE,
 							  "A signature does not tell which part of a text is in another.",
 							  "Name a column of type shingles, made with to_shingles().");
 		}
-		if (rule->group != NULL && !OidIsValid(place->members) &&
+		if (rule->group != NULL && !OidIsValid(leaf->members) &&
 			index->rd_rel->relam == BTREE_AM_OID && index->rd_index->indisvalid &&
-			index->rd_index->indkey.values[0] == get_attnum(place->oid, rule->group) &&
+			index->rd_index->indkey.values[0] == get_attnum(leaf->oid, rule->group) &&
 			RelationGetIndexPredicate(index) == NIL)
-			place->members = RelationGetRelid(index);
+			leaf->members = RelationGetRelid(index);
 		index_close(index, AccessShareLock);
 	}
 }
 
-/* Returns the index that a guard asks for rows of a place; raises an error if there is none. */
+/* Returns the index that a guard asks for rows of a leaf; raises an error if there is none. */
 Oid
-guard_index(const GuardRule *rule, const GuardPlace *place)
+guard_index(const GuardRule *rule, const GuardLeaf *leaf)
 {
-	if (!OidIsValid(place->index))
+	if (!OidIsValid(leaf->index))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("table \"%s\" has no index that guard \"%s\" can ask",
-						get_rel_name(place->oid), rule->name),
+						get_rel_name(leaf->oid), rule->name),
 				 errdetail("Nobody can write rows to the table until it has one."),
-				 errhint("Use %s.", guard_index_statement(rule, place))));
-	return place->index;
+				 errhint("Use %s.", guard_index_statement(rule, leaf))));
+	return leaf->index;
 }
 
-/* Returns the statement that creates the index of a place's table. */
+/* Returns the statement that creates the index of a leaf's table. */
 const char *
-guard_index_statement(const GuardRule *rule, const GuardPlace *place)
+guard_index_statement(const GuardRule *rule, const GuardLeaf *leaf)
 {
 	const char *condition = rule->options.value[OPTION_CONDITION];
 	StringInfoData text;
 
 	initStringInfo(&text);
 	appendStringInfo(&text, "CREATE INDEX ON %s USING neardup (",
-					 guard_qualified(place->table->oid));
+					 guard_qualified(leaf->table->oid));
 	for (int i = 0; i < rule->withins; i++)
 	{
 		const char *column = rule->within[i].column;
-		Oid type = place->within[i].type;
+		Oid type = leaf->within[i].type;
 		Oid class = GetDefaultOpClass(type, get_index_am_oid("neardup", false));
 
 		if (rule->within[i].span != NULL || !OidIsValid(class) ||
@@ -418,7 +418,7 @@ guard_index_statement(const GuardRule *rule, const GuardPlace *place)
 		appendStringInfo(&text, column != NULL ? "%s" : "(%s)",
 						 column != NULL ? quote_identifier(column) : rule->within[i].text);
 		/* Of two columns of type bigint, the class says which is the key. */
-		if (place->signature.type == INT8OID && type == INT8OID)
+		if (leaf->signature.type == INT8OID && type == INT8OID)
 			appendStringInfo(&text, " %s.bigint_key_ops", guard_extension_schema(rule));
 		appendStringInfoString(&text, ", ");
 	}
@@ -432,25 +432,25 @@ guard_index_statement(const GuardRule *rule, const GuardPlace *place)
 	return text.data;
 }
 
-/* ---- Places ------------------------------------------------------------------------- */
+/* ---- Leaves ------------------------------------------------------------------------- */
 
 /* Finds the signature, and what it is made of. */
 static void
-find_signature(const GuardRule *rule, GuardPlace *place, Relation table)
+find_signature(const GuardRule *rule, GuardLeaf *leaf, Relation table)
 {
-	GuardTerm *term = &place->signature;
+	GuardTerm *term = &leaf->signature;
 	const char *schema = guard_extension_schema(rule);
 	Bitmapset *key = RelationGetIndexAttrBitmap(table, INDEX_ATTR_BITMAP_PRIMARY_KEY);
 
-	*term = find_term(rule, OPTION_SIGNATURE, place, table, rule->signature);
-	pull_varattnos((Node *) term->early, 1, &place->sources);
+	*term = find_term(rule, OPTION_SIGNATURE, leaf, table, rule->signature);
+	pull_varattnos((Node *) term->early, 1, &leaf->sources);
 	if (TypeCategory(term->type) == TYPCATEGORY_STRING)
 		refuse_option(OPTION_SIGNATURE, psprintf("\"%s\" is a text.", rule->signature),
 					  psprintf("Pass a column of signatures, or sign the text: %s.",
 							   quote_literal_cstr(psprintf("%s.to_minhash(%s)", schema,
 														   rule->signature))));
 	/* Any two numbers that name rows may differ in few bits. */
-	if (IsA(term->expression, Var) && term->type == INT8OID && bms_is_subset(place->columns, key))
+	if (IsA(term->expression, Var) && term->type == INT8OID && bms_is_subset(leaf->columns, key))
 		refuse_option(OPTION_SIGNATURE,
 					  psprintf("Column %s is in the primary key of table \"%s\".", rule->signature,
 							   RelationGetRelationName(table)),
@@ -461,17 +461,17 @@ find_signature(const GuardRule *rule, GuardPlace *place, Relation table)
 
 /* Finds the terms of the option within in a table. */
 static void
-find_withins(const GuardRule *rule, GuardPlace *place, Relation table)
+find_withins(const GuardRule *rule, GuardLeaf *leaf, Relation table)
 {
-	place->within = palloc(rule->withins * sizeof(GuardTerm) + 1);
-	place->key = palloc0(rule->withins * sizeof(int) + 1);
+	leaf->within = palloc(rule->withins * sizeof(GuardTerm) + 1);
+	leaf->key = palloc0(rule->withins * sizeof(int) + 1);
 	for (int i = 0; i < rule->withins; i++)
 	{
 		const GuardWithin *within = &rule->within[i];
 		Oid type;
 
-		place->within[i] = find_term(rule, OPTION_WITHIN, place, table, within->text);
-		type = place->within[i].type;
+		leaf->within[i] = find_term(rule, OPTION_WITHIN, leaf, table, within->text);
+		type = leaf->within[i].type;
 		if (within->span != NULL ?
 				type != TIMESTAMPOID && type != TIMESTAMPTZOID && type != DATEOID :
 				!OidIsValid(lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr))
@@ -486,21 +486,21 @@ find_withins(const GuardRule *rule, GuardPlace *place, Relation table)
 
 /* Checks that rows of the other table can be compared with rows of the guarded one. */
 static void
-check_types(GuardRule *rule, const GuardPlace *place)
+check_types(GuardRule *rule, const GuardLeaf *leaf)
 {
 	Relation table = table_open(rule->guarded->oid, AccessShareLock);
-	const GuardPlace *guarded = guard_place(rule, table);
+	const GuardLeaf *guarded = guard_leaf(rule, table);
 
 	for (int i = -1; i < rule->withins; i++)
 	{
-		Oid type = i < 0 ? place->signature.type : place->within[i].type;
+		Oid type = i < 0 ? leaf->signature.type : leaf->within[i].type;
 		Oid wanted = i < 0 ? guarded->signature.type : guarded->within[i].type;
 
 		if (!IsBinaryCoercible(type, wanted))
 			refuse_option(OPTION_AGAINST,
 						  psprintf("\"%s\" of table \"%s\" is of type %s, not %s.",
 								   i < 0 ? rule->signature : rule->within[i].text,
-								   get_rel_name(place->oid), format_type_be(type),
+								   get_rel_name(leaf->oid), format_type_be(type),
 								   format_type_be(wanted)),
 						  "Name a table whose columns have the types of the guarded one.");
 	}
@@ -509,41 +509,40 @@ check_types(GuardRule *rule, const GuardPlace *place)
 
 /* Finds what a search needs to know of an open table; names are those of safe schemas. */
 void
-guard_fill_place(GuardRule *rule, GuardPlace *place, Relation table)
+guard_fill_leaf(GuardRule *rule, GuardLeaf *leaf, Relation table)
 {
 	const char *condition = rule->options.value[OPTION_CONDITION];
 	GuardTable *last = llast(rule->tables);
-	bool is_last = place->oid == last->oid ||
+	bool is_last = leaf->oid == last->oid ||
 		(table->rd_rel->relispartition &&
-		 list_member_oid(get_partition_ancestors(place->oid), last->oid));
+		 list_member_oid(get_partition_ancestors(leaf->oid), last->oid));
 	int settings = NewGUCNestLevel();
 
-	place->table = is_last && place->oid != rule->guarded->oid ? last : rule->guarded;
+	leaf->table = is_last && leaf->oid != rule->guarded->oid ? last : rule->guarded;
 	set_locally("search_path", SAFE_SEARCH_PATH);
-	find_signature(rule, place, table);
+	find_signature(rule, leaf, table);
 	if (condition != NULL)
 	{
-		place->predicate = (List *) guard_parse(table, OPTION_CONDITION, condition);
-		place->condition = term_of(rule, place, table, make_ands_explicit(place->predicate));
+		leaf->predicate = (List *) guard_parse(table, OPTION_CONDITION, condition);
+		leaf->condition = term_of(rule, leaf, table, make_ands_explicit(leaf->predicate));
 	}
 	if (rule->group != NULL)
 	{
-		place->group =
-			find_term(rule, OPTION_GROUP_COLUMN, place, table, quote_identifier(rule->group));
-		place->predicate = list_concat_copy(place->predicate,
-											(List *) guard_parse(table, OPTION_CONDITION,
-																 guard_leader_condition(rule)));
+		leaf->group =
+			find_term(rule, OPTION_GROUP_COLUMN, leaf, table, quote_identifier(rule->group));
+		leaf->predicate = list_concat_copy(leaf->predicate,
+										   (List *) guard_parse(table, OPTION_CONDITION,
+																guard_leader_condition(rule)));
 	}
-	if (place->table->name != NULL)
-		place->group_key = find_term(rule, OPTION_GROUP_COLUMN, place, table,
-									 quote_identifier(place->table->name));
-	if (rule->unless != NULL && get_attnum(place->oid, rule->unless) > 0 &&
-		get_atttype(place->oid, get_attnum(place->oid, rule->unless)) == BOOLOID)
-		place->unless =
-			find_term(rule, OPTION_UNLESS, place, table, quote_identifier(rule->unless));
-	find_withins(rule, place, table);
-	if (place->table != rule->guarded)
-		check_types(rule, place);
+	if (leaf->table->name != NULL)
+		leaf->group_key =
+			find_term(rule, OPTION_GROUP_COLUMN, leaf, table, quote_identifier(leaf->table->name));
+	if (rule->unless != NULL && get_attnum(leaf->oid, rule->unless) > 0 &&
+		get_atttype(leaf->oid, get_attnum(leaf->oid, rule->unless)) == BOOLOID)
+		leaf->unless = find_term(rule, OPTION_UNLESS, leaf, table, quote_identifier(rule->unless));
+	find_withins(rule, leaf, table);
+	if (leaf->table != rule->guarded)
+		check_types(rule, leaf);
 	AtEOXact_GUC(false, settings);
-	find_index(rule, place, table);
+	find_index(rule, leaf, table);
 }
