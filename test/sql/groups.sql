@@ -486,6 +486,17 @@ DELETE FROM later WHERE id = 1;
 SELECT id, same_as FROM later ORDER BY id;
 SELECT tgname, pg_get_triggerdef(oid) ~ 'UPDATE OF id, same_as, sig' AS of_columns FROM pg_trigger WHERE tgrelid = 'later'::regclass AND tgname ~ 'lock';
 DROP TABLE later;
+-- A column of groups that is never NULL: rows that are there get other groups one by one, in one statement.
+CREATE TABLE firm (id int PRIMARY KEY, same_as int NOT NULL, sig minhash NOT NULL);
+SELECT neardup_guard('firm', 'sig', 0.9, 'group', group_column => 'same_as', name => 'g');
+INSERT INTO firm (id, sig) SELECT n, to_minhash(words(n % 2)) FROM generate_series(1, 5) n;
+INSERT INTO verdicts VALUES (1, 5, false);
+SELECT neardup_guard('firm', name => 'g', threshold => 0.8, verdicts => 'verdicts');
+SELECT id, same_as FROM firm ORDER BY id;
+SELECT neardup_guard('firm', name => 'g', threshold => 0.7);
+SELECT id, same_as FROM firm ORDER BY id;
+DELETE FROM verdicts WHERE a = 1 AND b = 5;
+DROP TABLE firm;
 -- Rows that are there are grouped as the guard reads its expressions, whatever the search_path; also by a type without hashes.
 CREATE SCHEMA shadows;
 CREATE FUNCTION shadows.lower(text) RETURNS text IMMUTABLE LANGUAGE sql AS $$SELECT $1 || clock_timestamp()::text WHERE false$$;

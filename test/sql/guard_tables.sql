@@ -464,4 +464,17 @@ CALL come_and_go(9);
 SELECT count(*) - :contexts AS more FROM pg_backend_memory_contexts WHERE name LIKE 'neardup guard%';
 DROP PROCEDURE come_and_go;
 
+-- A table that cannot be searched any more does not hinder updates that leave what is compared.
+CREATE TABLE near (id int PRIMARY KEY, note text, sig minhash);
+CREATE TABLE away (id int PRIMARY KEY, sig minhash);
+CREATE INDEX ON away USING neardup (sig);
+SELECT neardup_guard('near', 'sig', 0.9, against => 'away', name => 'g');
+INSERT INTO near VALUES (1, 'a', to_minhash(words(1)));
+ALTER TABLE away RENAME sig TO signed;
+UPDATE near SET note = 'b';
+\set VERBOSITY terse
+INSERT INTO near VALUES (2, 'a', to_minhash(words(2)));
+\set VERBOSITY default
+DROP TABLE near, away;
+
 DROP FUNCTION words, try;

@@ -43,28 +43,23 @@ typedef struct GuardValues
 	NullableDatum *within; /* values of the terms of the option within */
 } GuardValues;
 
-/* Groups of rows that are judged with one row: lists of Datum, ascending. */
-typedef struct GuardJudged
-{
-	List *group[2]; /* those judged different, and the same */
-} GuardJudged;
-
 /* The check of a row. */
 typedef struct GuardCheck
 {
 	GuardRule *rule;
-	GuardLeaf *leaf; /* the row's own table */
-	TriggerData *data;
-	TupleTableSlot *row;
-	bool stored;       /* the row is stored, not about to be */
-	Snapshot snapshot; /* what is searched; NULL: all that is committed or in progress */
+	GuardLeaf *leaf;     /* the row's own table */
+	Relation table;      /* this table, open */
+	TupleTableSlot *row; /* NULL: it was deleted */
+	TupleTableSlot *old; /* the row before an update or a deletion, or NULL */
+	bool stored;         /* the row is stored, not about to be */
+	Snapshot snapshot;   /* what is searched; NULL: all that is committed or in progress */
 	Unfinished unfinished;
 	bool unsure;         /* the search has met a transaction in progress, and told of it */
 	TransactionId later; /* transactions from here on began after the row was stored; 0: unknown */
 	GuardValues values;  /* the values of the row */
 	EState *state;       /* the state for expressions; NULL until one is needed */
 	List *prepared;      /* expressions */
-	GuardJudged judged;
+	List *judged[2];     /* Datum: groups of rows judged different, and the same; ascending */
 } GuardCheck;
 
 /* ---- Values of rows (compared_values.c) ------------------------------------------------ */
@@ -74,7 +69,7 @@ extern NullableDatum guard_get(GuardCheck *check, TupleTableSlot *row, const Gua
 extern bool guard_is_true(GuardCheck *check, TupleTableSlot *row, const GuardTerm *term);
 extern bool guard_is_kept(GuardCheck *check, TupleTableSlot *old, TupleTableSlot *new,
 						  const GuardTerm *term);
-extern bool guard_read_values(GuardCheck *check);
+extern bool guard_read_values(GuardCheck *check, TupleTableSlot *row, GuardValues *values);
 extern bool guard_begin_search(GuardCheck *check);
 extern bool guard_compares_alike(GuardCheck *check, bool found, TupleTableSlot *old);
 

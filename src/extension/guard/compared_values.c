@@ -8,15 +8,19 @@
 #include "optimizer/optimizer.h"
 #include "utils/datum.h"
 
-/* Returns whether two values are the same, to the byte, or both NULL. */
+/* Returns whether two values of a type are the same, to the byte, or both NULL. */
+static bool
+is_same(NullableDatum a, NullableDatum b, bool by_value, int16 length)
+{
+	return a.isnull == b.isnull && (a.isnull || datum_image_eq(a.value, b.value, by_value, length));
+}
+
+/* Returns whether two values of a term are the same, to the byte, or both NULL. */
 bool
 guard_is_same(const GuardTerm *term, NullableDatum a, NullableDatum b)
 {
-	return a.isnull == b.isnull &&
-		(a.isnull || datum_image_eq(a.value, b.value, term->by_value, term->length));
+	return is_same(a, b, term->type->typbyval, term->type->typlen);
 }
-
-/* ---- Terms of rows --------------------------------------------------------------------- */
 
 /* Returns whether an update leaves all columns that an expression is made of as they were. */
 static bool
@@ -29,19 +33,17 @@ are_sources_kept(const GuardCheck *check, const Expr *expression)
 
 	pull_varattnos((Node *) expression, 1, &sources);
 	/* The whole row and system columns come first. */
-	kept = TRIGGER_FIRED_BY_UPDATE(check->data->tg_event) &&
-		bms_next_member(sources, -1) > -FirstLowInvalidHeapAttributeNumber;
+	kept = check->old != NULL && bms_next_member(sources, -1) > -FirstLowInvalidHeapAttributeNumber;
 	while (kept && (member = bms_next_member(sources, member)) >= 0)
 	{
 		AttrNumber number = member + FirstLowInvalidHeapAttributeNumber;
 		const FormData_pg_attribute *column = TupleDescAttr(row_type, number - 1);
-		GuardTerm term = {.by_value = column->attbyval, .length = column->attlen};
 		NullableDatum was;
 		NullableDatum is;
 
-		was.value = slot_getattr(check->data->tg_trigslot, number, &was.isnull);
+		was.value = slot_getattr(check->old, number, &was.isnull);
 		is.value = slot_getattr(check->row, number, &is.isnull);
-		kept = guard_is_same(&term, was, is);
+		kept = is_same(was, is, column->attbyval, column->attlen);
 	}
 	return kept;
 }
@@ -65,7 +67,7 @@ guard_get(GuardCheck *check, TupleTableSlot *row, const GuardTerm *term)
 	if (row == check->row && !check->stored && term->early != expression)
 	{
 		if (are_sources_kept(check, term->early))
-			row = check->data->tg_trigslot;
+			row = check->old;
 		else
 			expression = term->early;
 	}
@@ -111,11 +113,9 @@ guard_is_kept(GuardCheck *check, TupleTableSlot *old, TupleTableSlot *new, const
 	return guard_is_same(term, was, guard_get(check, new, term));
 }
 
-/* ---- What a row is compared by --------------------------------------------------------- */
-
 /* Reads what a row is compared by; returns whether others are compared with it. */
-static bool
-read_values(GuardCheck *check, TupleTableSlot *row, GuardValues *values)
+bool
+guard_read_values(GuardCheck *check, TupleTableSlot *row, GuardValues *values)
 {
 	const GuardLeaf *leaf = check->leaf;
 	bool found = true;
@@ -133,18 +133,12 @@ read_values(GuardCheck *check, TupleTableSlot *row, GuardValues *values)
 	return !values->signature.isnull;
 }
 
-/* Reads what the new row is compared by; returns whether others are compared with it. */
-bool
-guard_read_values(GuardCheck *check)
-{
-	return read_values(check, check->row, &check->values);
-}
-
 /* Reads what the new row is compared by; returns whether it is not let in whatever it resembles. */
 bool
 guard_begin_search(GuardCheck *check)
 {
-	return guard_read_values(check) && !guard_is_true(check, check->row, &check->leaf->unless);
+	return guard_read_values(check, check->row, &check->values) &&
+		!guard_is_true(check, check->row, &check->leaf->unless);
 }
 
 /*
@@ -156,7 +150,7 @@ guard_compares_alike(GuardCheck *check, bool found, TupleTableSlot *old)
 {
 	const GuardLeaf *leaf = check->leaf;
 	GuardValues values;
-	bool alike = read_values(check, old, &values) == found &&
+	bool alike = guard_read_values(check, old, &values) == found &&
 		(leaf->group_key.expression == NULL ||
 		 guard_is_kept(check, old, check->row, &leaf->group_key));
 

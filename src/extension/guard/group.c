@@ -27,18 +27,17 @@
 #include "utils/datum.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
-#include "utils/typcache.h"
 
 #include "calls/progress.h"
 
-/* Rows of a table that are assigned again. */
+/* A statement that assigns rows of a table again. */
 typedef struct Reassignment
 {
 	Oid guarded; /* the table */
 	Reassigned how;
-	Datum group;     /* the group that is handed on */
-	CommandId since; /* rows made before this command are still to be assigned, if all are */
-	uint64 assigned; /* the number of rows so far */
+	NullableDatum gone; /* the group that is handed on, or NULL */
+	CommandId since;    /* rows made before this command are still to be assigned, if all are */
+	uint64 rows;        /* the number of rows so far */
 } Reassignment;
 
 static Reassignment *reassignment = NULL;
@@ -112,11 +111,10 @@ lock_scope(const GuardCheck *check, bool known)
 	for (int i = 0; known && i < rule->withins; i++)
 	{
 		const GuardTerm *term = &check->leaf->within[i];
-		TypeCacheEntry *type = lookup_type_cache(term->type, TYPECACHE_HASH_PROC_FINFO);
 
-		if (OidIsValid(type->hash_proc) && rule->within[i].scope)
+		if (OidIsValid(term->type->hash_proc) && rule->within[i].scope)
 			hash = hash_combine(hash,
-								DatumGetUInt32(FunctionCall1Coll(&type->hash_proc_finfo,
+								DatumGetUInt32(FunctionCall1Coll(&term->type->hash_proc_finfo,
 																 term->collation,
 																 check->values.within[i].value)));
 	}
@@ -173,8 +171,7 @@ guard_may_join(GuardCheck *check, const GuardLeaf *leaf, TupleTableSlot *row)
 			return false;
 	}
 	return guard_leads(check, leaf, row) &&
-		!guard_judges(&leaf->group, &check->judged, guard_get(check, row, &leaf->group).value,
-					  false);
+		!guard_is_bound(check, false, guard_get(check, row, &leaf->group).value);
 }
 
 /* Raises an error if an update gives a row that has a group another one. */
@@ -185,8 +182,8 @@ check_group_is_kept(GuardCheck *check)
 	const GuardTerm *group = &check->leaf->group;
 	Oid verdicts = rule->verdicts;
 
-	if (guard_get(check, check->data->tg_trigslot, group).isnull ||
-		guard_is_kept(check, check->data->tg_trigslot, check->row, group))
+	if (guard_get(check, check->old, group).isnull ||
+		guard_is_kept(check, check->old, check->row, group))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_GENERATED_ALWAYS),
@@ -208,48 +205,39 @@ find_group(GuardCheck *check, Datum key)
 	ListCell *cell;
 	GuardHit hit;
 
-	if (OidIsValid(check->rule->verdicts))
-	{
-		check->judged =
-			guard_find_judged(check, key,
-							  now != NULL && now->how == REASSIGNED_MEMBERS ? now->group : key,
-							  now != NULL && now->how == REASSIGNED_ALL);
-		foreach (cell, check->judged.group[true])
-			if (!guard_judges(&check->leaf->group, &check->judged, PointerGetDatum(lfirst(cell)),
-							  false))
-				return PointerGetDatum(lfirst(cell));
-	}
+	guard_find_judged(check, key, now == NULL || now->gone.isnull ? key : now->gone.value,
+					  now != NULL && now->how == REASSIGNED_ALL);
+	foreach (cell, check->judged[true])
+		if (!guard_is_bound(check, false, PointerGetDatum(lfirst(cell))))
+			return PointerGetDatum(lfirst(cell));
 	if (!guard_finds_nearest(check, &hit))
 		return key;
 	key = datumCopy(guard_get(check, hit.row, &hit.leaf->group_key).value,
-					hit.leaf->group_key.by_value, hit.leaf->group_key.length);
+					hit.leaf->group_key.type->typbyval, hit.leaf->group_key.type->typlen);
 	ExecDropSingleTupleTableSlot(hit.row);
 	return key;
 }
 
 /* Assigns a row that is about to be stored to a group, and returns it. */
 HeapTuple
-guard_assign_row(GuardCheck *check)
+guard_assign_row(GuardCheck *check, HeapTuple row)
 {
-	TriggerData *data = check->data;
-	bool update = TRIGGER_FIRED_BY_UPDATE(data->tg_event);
-	HeapTuple row = update ? data->tg_newtuple : data->tg_trigtuple;
 	Reassignment *now = reassignment_of(check->rule);
 	int number = ((const Var *) check->leaf->group.expression)->varattno;
-	bool found = guard_read_values(check);
+	bool found = guard_read_values(check, check->row, &check->values);
 	bool compared = found && !guard_is_true(check, check->row, &check->leaf->unless);
 	NullableDatum group = guard_get(check, check->row, &check->leaf->group_key);
 
-	if (now != NULL && ++now->assigned % PROGRESS_STEP == 0 && now->how == REASSIGNED_ALL)
-		progress_rows(now->assigned);
+	if (now != NULL && ++now->rows % PROGRESS_STEP == 0 && now->gone.isnull)
+		progress_rows(now->rows);
 	/* Without a key, it is not stored. */
 	if ((now != NULL && now->how == REASSIGNED_GIVEN) || group.isnull)
 		return row;
 	/* A row that is not compared leads. */
-	if (update && !slot_attisnull(check->row, number) &&
-		guard_compares_alike(check, found, data->tg_trigslot) &&
-		(compared ? !guard_is_true(check, data->tg_trigslot, &check->leaf->unless) :
-					guard_leads(check, check->leaf, data->tg_trigslot)))
+	if (check->old != NULL && !slot_attisnull(check->row, number) &&
+		guard_compares_alike(check, found, check->old) &&
+		(compared ? !guard_is_true(check, check->old, &check->leaf->unless) :
+					guard_leads(check, check->leaf, check->old)))
 	{
 		check_group_is_kept(check);
 		return row;
@@ -258,18 +246,18 @@ guard_assign_row(GuardCheck *check)
 		lock_scope(check, true);
 	if (compared)
 		group.value = find_group(check, group.value);
-	return heap_modify_tuple_by_cols(row, RelationGetDescr(data->tg_relation), 1, &number,
-									 &group.value, &group.isnull);
+	return heap_modify_tuple_by_cols(row, RelationGetDescr(check->table), 1, &number, &group.value,
+									 &group.isnull);
 }
 
 /* ---- After a row was stored or deleted ---------------------------------------------------------- */
 
 /* Assigns rows again by a plan. */
 void
-guard_reassign(GuardRule *rule, SPIPlanPtr plan, const GuardParameters *list, Reassigned how,
-			   Datum group)
+guard_reassign(const GuardRule *rule, SPIPlanPtr plan, Datum *value, Reassigned how,
+			   NullableDatum gone)
 {
-	Reassignment now = {.guarded = rule->guarded->oid, .how = how, .group = group};
+	Reassignment now = {.guarded = rule->guarded->oid, .how = how, .gone = gone};
 	Reassignment *outer = reassignment;
 
 	CommandCounterIncrement();
@@ -277,7 +265,7 @@ guard_reassign(GuardRule *rule, SPIPlanPtr plan, const GuardParameters *list, Re
 	reassignment = &now;
 	PG_TRY();
 	{
-		(void) guard_run(plan, list, SPI_OK_UPDATE, how != REASSIGNED_GIVEN);
+		(void) guard_run(plan, value, SPI_OK_UPDATE, how != REASSIGNED_GIVEN);
 	}
 	PG_FINALLY();
 	{
@@ -290,22 +278,20 @@ guard_reassign(GuardRule *rule, SPIPlanPtr plan, const GuardParameters *list, Re
 void
 guard_follow_row(GuardCheck *check)
 {
-	TriggerEvent event = check->data->tg_event;
 	const GuardLeaf *leaf = check->leaf;
-	TupleTableSlot *old = TRIGGER_FIRED_BY_INSERT(event) ? NULL : check->data->tg_trigslot;
-	TupleTableSlot *new = TRIGGER_FIRED_BY_DELETE(event) ? NULL : check->row;
-	bool leads = false;
+	TupleTableSlot *old = check->old;
+	TupleTableSlot *new = check->row;
+	bool leads = new != NULL &&guard_leads(check, leaf, new);
 	bool same;
 
 	if (reassignment_of(check->rule) != NULL && reassignment->how == REASSIGNED_GIVEN)
 		return;
-	if (new != NULL)
-		leads = guard_leads(check, leaf, new);
 	if (old != NULL && guard_leads(check, leaf, old) &&
-		!(leads && guard_compares_alike(check, guard_read_values(check), old)))
+		!(leads &&
+		  guard_compares_alike(check, guard_read_values(check, check->row, &check->values), old)))
 	{
 		check->row = old;
-		lock_scope(check, guard_read_values(check));
+		lock_scope(check, guard_read_values(check, check->row, &check->values));
 		/* Rows of the same statement, too: they may have joined the old row. */
 		guard_hand_on(check, guard_get(check, old, &leaf->group_key).value, InvalidCommandId);
 	}

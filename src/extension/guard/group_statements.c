@@ -2,7 +2,7 @@
  * group_statements.c: the statements that keep groups, as the current user.
  *
  * In them t is a row that is updated, m a member of a group, l a leader, v a verdict.  The
- * parameters are a key, a group, a choice, and the values of the columns of the option within.
+ * parameters are a key, a group, a choice, and the values of the option within that are a row's scope.
  */
 #include "guard/group.h"
 
@@ -17,12 +17,11 @@
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
-#include "utils/typcache.h"
 
 #include "calls/objects.h"
 #include "calls/progress.h"
 
-/* The number of the first parameter of the option within. */
+/* The number of the first parameter of the scope. */
 #define SCOPE 4
 
 /* ---- Text --------------------------------------------------------------------------------- */
@@ -38,13 +37,14 @@ column_of(const char *row, const char *column)
 static const char *
 has_value(const GuardRule *rule, const char *row, const char *column, const char *value)
 {
-	return guard_comparison(column_of(row, column), guard_key_type(rule->guarded), false, value);
+	return guard_comparison(column_of(row, column), rule->guarded->type, false, value);
 }
 
 /* Returns the conditions, each after AND, that a row is of those compared with the row of the check. */
 static const char *
 in_scope(const GuardCheck *check, const char *row)
 {
+	int parameter = SCOPE;
 	StringInfoData text;
 
 	initStringInfo(&text);
@@ -58,8 +58,8 @@ in_scope(const GuardCheck *check, const char *row)
 
 		if (within->scope)
 			appendStringInfo(&text, " AND %s",
-							 guard_comparison(value, check->leaf->within[i].type, false,
-											  psprintf("$%d", SCOPE + i)));
+							 guard_comparison(value, check->leaf->within[i].type->type_id, false,
+											  psprintf("$%d", parameter++)));
 	}
 	return text.data;
 }
@@ -80,7 +80,7 @@ guard_leader_condition(const GuardRule *rule)
 {
 	const char *group = quote_identifier(rule->group);
 	const char *key = quote_identifier(rule->guarded->name);
-	Oid type = getBaseType(guard_key_type(rule->guarded));
+	Oid type = getBaseType(rule->guarded->type);
 	Oid left;
 	Oid right;
 
@@ -122,25 +122,35 @@ reassign_statement(const GuardRule *rule, const char *condition)
 					key_columns(rule, true));
 }
 
-/* Returns the parameters of a statement.  If any is NULL, the scope of the row has no other. */
-static GuardParameters
-parameters(const GuardCheck *check, Datum key, Datum group, bool choice)
+/* The parameters of a statement. */
+typedef struct Parameters
 {
-	GuardParameters list = guard_parameters(SCOPE + check->rule->withins);
-	Oid type = guard_key_type(check->rule->guarded);
+	int count;
+	Oid *type;
+	Datum *value;
+} Parameters;
 
-	guard_add_value(&list, type, (NullableDatum){key});
-	guard_add_value(&list, type, (NullableDatum){group});
-	guard_add_value(&list, BOOLOID, (NullableDatum){BoolGetDatum(choice)});
+/* Finds the parameters of a statement; returns false if one is NULL: the scope has no other row. */
+static bool
+find_parameters(const GuardCheck *check, Datum key, Datum group, bool choice, Parameters *list)
+{
+	int most = SCOPE - 1 + check->rule->withins;
+	bool found = true;
+
+	*list = (Parameters){SCOPE - 1, palloc(most * sizeof(Oid)), palloc(most * sizeof(Datum))};
+	list->type[0] = list->type[1] = check->rule->guarded->type;
+	list->value[0] = key;
+	list->value[1] = group;
+	list->type[2] = BOOLOID;
+	list->value[2] = BoolGetDatum(choice);
 	for (int i = 0; i < check->rule->withins; i++)
-	{
-		/* Others are not used; the value of one may be NULL, and a log of parameters would print it. */
 		if (check->rule->within[i].scope)
-			guard_add_value(&list, check->leaf->within[i].type, check->values.within[i]);
-		else
-			guard_add_value(&list, BOOLOID, (NullableDatum){0});
-	}
-	return list;
+		{
+			list->type[list->count] = check->leaf->within[i].type->type_id;
+			list->value[list->count++] = check->values.within[i].value;
+			found &= !check->values.within[i].isnull;
+		}
+	return found;
 }
 
 /* ---- The members of a group ------------------------------------------------------------------- */
@@ -239,13 +249,13 @@ guard_hand_on(GuardCheck *check, Datum key, CommandId since)
 {
 	GuardRule *rule = check->rule;
 	Oid table = rule->guarded->oid;
-	GuardParameters list;
+	Parameters list;
 
 	check->values.within = palloc(rule->withins * sizeof(NullableDatum) + 1);
 	for (int i = 0; i < rule->withins; i++)
 		check->values.within[i] = guard_get(check, check->row, &check->leaf->within[i]);
-	list = parameters(check, key, key, false);
-	if (list.any_null || !guard_group_has(check, key, false, since))
+	if (!find_parameters(check, key, key, false, &list) ||
+		!guard_group_has(check, key, false, since))
 		return;
 	guard_check_right(rule, table, get_attnum(table, rule->group), ACL_UPDATE, OPTION_GROUP_COLUMN);
 	since = GetCurrentCommandId(true);
@@ -259,8 +269,8 @@ guard_hand_on(GuardCheck *check, Datum key, CommandId since)
 													  has_value(rule, "m", rule->guarded->name,
 																"$1"),
 													  in_scope(check, "m"))),
-						  &list);
-	guard_reassign(rule, rule->hand_on, &list, REASSIGNED_MEMBERS, key);
+						  list.count, list.type);
+	guard_reassign(rule, rule->hand_on, list.value, REASSIGNED_SOME, (NullableDatum){key});
 	SPI_finish();
 	if (!guard_group_has(check, key, false, since))
 		return;
@@ -299,7 +309,7 @@ bound(const GuardCheck *check)
 					group, guard_qualified(rule->verdicts), guarded_table(rule),
 					guard_verdict(rule, rule->guarded, key), has_value(rule, "m", name, "$1"),
 					has_value(rule, "m", rule->group, "$1"),
-					guard_comparison(key, guard_key_type(rule->guarded), true, "$1"),
+					guard_comparison(key, rule->guarded->type, true, "$1"),
 					has_value(rule, "m", rule->group, "$2"), has_value(rule, "m", name, "$2"),
 					guarded_table(rule), has_value(rule, "l", name, group),
 					has_value(rule, "l", rule->group, group), in_scope(check, "l"),
@@ -307,22 +317,24 @@ bound(const GuardCheck *check)
 }
 
 /* Finds the groups to which verdicts bind the row of a key, while rows are assigned (bound()). */
-GuardJudged
+void
 guard_find_judged(GuardCheck *check, Datum key, Datum gone, bool all)
 {
 	GuardRule *rule = check->rule;
-	GuardParameters list = parameters(check, key, gone, all);
-	const GuardTerm *term = &check->leaf->group;
-	GuardJudged judged = {{NIL}};
+	const TypeCacheEntry *type = check->leaf->group.type;
 	MemoryContext context = CurrentMemoryContext;
+	Parameters list;
 
+	check->judged[false] = check->judged[true] = NIL;
+	if (!OidIsValid(rule->verdicts))
+		return;
 	guard_check_right(rule, rule->verdicts, InvalidAttrNumber, ACL_SELECT, OPTION_VERDICTS);
-	if (list.any_null)
-		return judged;
+	if (!find_parameters(check, key, gone, all, &list))
+		return;
 	SPI_connect();
 	if (rule->bound == NULL)
-		rule->bound = guard_prepare(rule, bound(check), &list);
-	(void) guard_run(rule->bound, &list, SPI_OK_SELECT, true);
+		rule->bound = guard_prepare(rule, bound(check), list.count, list.type);
+	(void) guard_run(rule->bound, list.value, SPI_OK_SELECT, true);
 	context = MemoryContextSwitchTo(context);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
@@ -331,23 +343,21 @@ guard_find_judged(GuardCheck *check, Datum key, Datum gone, bool all)
 		bool same = DatumGetBool(SPI_getbinval(row, SPI_tuptable->tupdesc, 2, &is_null));
 		Datum group = SPI_getbinval(row, SPI_tuptable->tupdesc, 1, &is_null);
 
-		judged.group[same] =
-			lappend(judged.group[same],
-					DatumGetPointer(datumCopy(group, term->by_value, term->length)));
+		group = datumCopy(group, type->typbyval, type->typlen);
+		check->judged[same] = lappend(check->judged[same], DatumGetPointer(group));
 	}
 	MemoryContextSwitchTo(context);
 	SPI_finish();
-	return judged;
 }
 
-/* Returns whether verdicts bind a row to a group, or keep it out. */
+/* Returns whether the verdicts that were found bind a row to a group or, if not same, keep it out. */
 bool
-guard_judges(const GuardTerm *group, const GuardJudged *judged, Datum value, bool same)
+guard_is_bound(const GuardCheck *check, bool same, Datum group)
 {
 	ListCell *cell;
 
-	foreach (cell, judged->group[same])
-		if (guard_is_same(group, (NullableDatum){value},
+	foreach (cell, check->judged[same])
+		if (guard_is_same(&check->leaf->group, (NullableDatum){group},
 						  (NullableDatum){PointerGetDatum(lfirst(cell))}))
 			return true;
 	return false;
@@ -428,7 +438,7 @@ is_batchable(GuardRule *rule)
 {
 	Relation table = table_open(rule->guarded->oid, AccessShareLock);
 	const GuardLeaf *leaf = guard_leaf(rule, table);
-	Oid type = leaf->signature.type;
+	Oid type = leaf->signature.type->type_id;
 	bool can = type == extension_type(rule->function, "minhash") ||
 		type == extension_type(rule->function, "simhash") ||
 		type == extension_type(rule->function, "shingles");
@@ -436,9 +446,7 @@ is_batchable(GuardRule *rule)
 	can = can && are_read_alike(rule, leaf, table);
 	table_close(table, NoLock);
 	for (int i = 0; i < rule->withins; i++)
-		can &= rule->within[i].span == NULL &&
-			OidIsValid(lookup_type_cache(leaf->within[i].type, TYPECACHE_HASH_EXTENDED_PROC)
-						   ->hash_extended_proc);
+		can &= rule->within[i].span == NULL && OidIsValid(leaf->within[i].type->hash_extended_proc);
 	return can && rule->measure == MEASURE_RESEMBLANCE && rule->unless == NULL &&
 		!OidIsValid(rule->verdicts);
 }
@@ -447,27 +455,20 @@ is_batchable(GuardRule *rule)
 void
 guard_fill_groups(GuardRule *rule, bool all)
 {
-	GuardParameters none = {0};
-	bool batch = all && is_batchable(rule);
-	const char *text = batch ?
-		assign_by_batch(rule) :
-		reassign_statement(rule,
-						   all ? "true" :
-								 psprintf("%s IS NULL OR %s", column_of("m", rule->group),
-										  is_listed(rule)));
-	SPIPlanPtr plan = guard_prepare(rule, text, &none);
+	NullableDatum none = {.isnull = true};
+	const char *rows = "true";
 
-	if (!all)
+	if (all && is_batchable(rule))
 	{
-		(void) guard_run(plan, &none, SPI_OK_UPDATE, true);
+		guard_reassign(rule, guard_prepare(rule, assign_by_batch(rule), 0, NULL), NULL,
+					   REASSIGNED_GIVEN, none);
 		return;
 	}
-	if (!batch)
-	{
-		progress_begin();
-		progress_phase(PHASE_CLUSTERING);
-	}
-	guard_reassign(rule, plan, &none, batch ? REASSIGNED_GIVEN : REASSIGNED_ALL, (Datum) 0);
-	if (!batch)
-		progress_end();
+	if (!all)
+		rows = psprintf("%s IS NULL OR %s", column_of("m", rule->group), is_listed(rule));
+	progress_begin();
+	progress_phase(PHASE_CLUSTERING);
+	guard_reassign(rule, guard_prepare(rule, reassign_statement(rule, rows), 0, NULL), NULL,
+				   all ? REASSIGNED_ALL : REASSIGNED_SOME, none);
+	progress_end();
 }

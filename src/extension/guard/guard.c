@@ -21,8 +21,8 @@
 #include "trust.h"
 #include "calls/objects.h"
 
-/* A table of more blocks, 256 MB, gets no index without being asked. */
-#define LARGE_BLOCKS 32768
+/* A table of more bytes gets no index without being asked. */
+#define LARGE_TABLE (256 * 1024 * 1024)
 
 /* What neardup_guard() is called for. */
 typedef struct Guard
@@ -269,18 +269,14 @@ static void
 create_index(const Guard *guard, const char *statement)
 {
 	int settings = NewGUCNestLevel();
-	BlockNumber blocks = 0;
+	int64 bytes = 0;
 	ListCell *cell;
 
 	foreach (cell, find_all_inheritors(guard->table, AccessShareLock, NULL))
-	{
-		Relation table = table_open(lfirst_oid(cell), NoLock);
-
-		if (table->rd_rel->relkind == RELKIND_RELATION)
-			blocks += RelationGetNumberOfBlocks(table);
-		table_close(table, NoLock);
-	}
-	if (blocks > LARGE_BLOCKS)
+		bytes +=
+			DatumGetInt64(DirectFunctionCall2(pg_relation_size, ObjectIdGetDatum(lfirst_oid(cell)),
+											  CStringGetTextDatum("main")));
+	if (bytes > LARGE_TABLE)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("table \"%s\" is large and has no index that the guard can ask",
@@ -329,6 +325,8 @@ complete(const Guard *guard)
 		(rule->group != NULL && !leaf->of_leaders &&
 		 !contain_mutable_functions((Node *) leaf->condition.expression)))
 		create_index(guard, guard_index_statement(rule, leaf));
+	if (rule->group != NULL && !OidIsValid(leaf->members))
+		create_index(guard, guard_member_index_statement(rule));
 	rule = open_rule(guard, &leaf);
 	foreach (cell, leaf->searched)
 	{
@@ -341,10 +339,8 @@ complete(const Guard *guard)
 	if (guard->action->groups)
 	{
 		create_lock_trigger(guard, rule, leaf);
-		if (!OidIsValid(leaf->members))
-			create_index(guard, guard_member_index_statement(rule));
 		if (run_command(psprintf("SELECT FROM %s LIMIT 1", guard->table_name)))
-			guard_fill_groups(open_rule(guard, &leaf),
+			guard_fill_groups(rule,
 							  regroups(guard) ||
 								  !run_command(psprintf("SELECT FROM %s WHERE %s LIMIT 1",
 														guard->table_name,

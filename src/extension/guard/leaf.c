@@ -25,7 +25,6 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/partcache.h"
-#include "utils/typcache.h"
 
 #include "index/index.h"
 #include "rights.h"
@@ -55,9 +54,8 @@ divides(Oid oid, const char *column)
 	{
 		Relation table = table_open(lfirst_oid(cell), NoLock);
 		int number = get_attnum(lfirst_oid(cell), column) - FirstLowInvalidHeapAttributeNumber;
-		bool in_expression;
 
-		found |= has_partition_attrs(table, bms_make_singleton(number), &in_expression);
+		found |= has_partition_attrs(table, bms_make_singleton(number), NULL);
 		table_close(table, NoLock);
 	}
 	return found;
@@ -94,15 +92,15 @@ key_name(const GuardRule *rule, const GuardTable *table)
 }
 
 /* Adds a table whose rows refuse others, with the columns of its primary key. */
-GuardTable *
+void
 guard_add_table(GuardRule *rule, Oid oid)
 {
-	GuardTable *table = palloc0(sizeof(GuardTable));
+	GuardTable *table = &rule->table[rule->tables++];
 	Oid constraint;
+	int32 modifier;
 
 	guard_watch(oid);
 	table->oid = oid;
-	rule->tables = lappend(rule->tables, table);
 	(void) get_primary_key_attnos(oid, true, &constraint);
 	if (OidIsValid(constraint))
 	{
@@ -116,8 +114,11 @@ guard_add_table(GuardRule *rule, Oid oid)
 		index_close(index, AccessShareLock);
 	}
 	if (rule->action->groups || rule->options.value[OPTION_VERDICTS] != NULL)
+	{
 		table->name = key_name(rule, table);
-	return table;
+		get_atttypetypmodcoll(oid, get_attnum(oid, table->name), &table->type, &modifier,
+							  &table->collation);
+	}
 }
 
 /* ---- Tables ------------------------------------------------------------------------ */
@@ -127,20 +128,14 @@ static bool
 is_divided_by_within(const GuardRule *rule, Relation table)
 {
 	PartitionKey key = RelationGetPartitionKey(table);
-	int16 equal =
-		key->strategy == PARTITION_STRATEGY_HASH ? HTEqualStrategyNumber : BTEqualStrategyNumber;
 
 	for (int i = 0; i < key->partnatts; i++)
-	{
-		Oid type = key->partopcintype[i];
-
 		if (key->partattrs[i] == 0 ||
 			!is_scope(rule, get_attname(RelationGetRelid(table), key->partattrs[i], false)) ||
 			key->partcollation[i] != key->parttypcoll[i] ||
-			get_opfamily_member(key->partopfamily[i], type, type, equal) !=
-				lookup_type_cache(key->parttypid[i], TYPECACHE_EQ_OPR)->eq_opr)
+			!op_in_opfamily(lookup_type_cache(key->parttypid[i], TYPECACHE_EQ_OPR)->eq_opr,
+							key->partopfamily[i]))
 			return false;
-	}
 	return true;
 }
 
@@ -181,11 +176,10 @@ guard_find_searched(const GuardRule *rule, GuardLeaf *leaf, Relation table)
 		lcons_oid(leaf->oid,
 				  table->rd_rel->relispartition ? get_partition_ancestors(leaf->oid) : NIL);
 	MemoryContext old_context = MemoryContextSwitchTo(rule->context);
-	ListCell *cell;
 
 	leaf->searched = NIL;
-	foreach (cell, rule->tables)
-		add_searched(rule, leaf, path, ((const GuardTable *) lfirst(cell))->oid);
+	for (int i = 0; i < rule->tables; i++)
+		add_searched(rule, leaf, path, rule->table[i].oid);
 	MemoryContextSwitchTo(old_context);
 }
 
@@ -261,9 +255,11 @@ term_of(const GuardRule *rule, GuardLeaf *leaf, Relation table, Expr *expression
 	GuardTerm term = {.expression = expression};
 
 	term.early = (Expr *) early_mutator((Node *) expression, &early);
-	term.type = getBaseType(exprType((Node *) expression));
+	term.type = lookup_type_cache(getBaseType(exprType((Node *) expression)),
+								  TYPECACHE_EQ_OPR | TYPECACHE_EQ_OPR_FINFO |
+									  TYPECACHE_CMP_PROC_FINFO | TYPECACHE_HASH_PROC |
+									  TYPECACHE_HASH_PROC_FINFO | TYPECACHE_HASH_EXTENDED_PROC);
 	term.collation = exprCollation((Node *) expression);
-	get_typlenbyval(term.type, &term.length, &term.by_value);
 	pull_varattnos((Node *) expression, 1, &leaf->columns);
 	return term;
 }
@@ -300,10 +296,9 @@ guard_index_holds(Relation index, int column, const Expr *wanted)
 
 /* Returns whether a class of keys has the default equality of a type: text has not that of citext. */
 static bool
-is_default_equality(Oid family, Oid input, Oid type)
+is_default_equality(Oid family, Oid input, const TypeCacheEntry *type)
 {
-	return get_opfamily_member(family, input, input, STRATEGY_EQUAL) ==
-		lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr;
+	return get_opfamily_member(family, input, input, STRATEGY_EQUAL) == type->eq_opr;
 }
 
 /* Returns the key of an index that compares rows as a term of the option within does, or 0. */
@@ -409,8 +404,8 @@ guard_index_statement(const GuardRule *rule, const GuardLeaf *leaf)
 	for (int i = 0; i < rule->withins; i++)
 	{
 		const char *column = rule->within[i].column;
-		Oid type = leaf->within[i].type;
-		Oid class = GetDefaultOpClass(type, get_index_am_oid("neardup", false));
+		const TypeCacheEntry *type = leaf->within[i].type;
+		Oid class = GetDefaultOpClass(type->type_id, get_index_am_oid("neardup", false));
 
 		if (rule->within[i].span != NULL || !OidIsValid(class) ||
 			!is_default_equality(get_opclass_family(class), get_opclass_input_type(class), type))
@@ -418,7 +413,7 @@ guard_index_statement(const GuardRule *rule, const GuardLeaf *leaf)
 		appendStringInfo(&text, column != NULL ? "%s" : "(%s)",
 						 column != NULL ? quote_identifier(column) : rule->within[i].text);
 		/* Of two columns of type bigint, the class says which is the key. */
-		if (leaf->signature.type == INT8OID && type == INT8OID)
+		if (leaf->signature.type->type_id == INT8OID && type->type_id == INT8OID)
 			appendStringInfo(&text, " %s.bigint_key_ops", guard_extension_schema(rule));
 		appendStringInfoString(&text, ", ");
 	}
@@ -444,13 +439,14 @@ find_signature(const GuardRule *rule, GuardLeaf *leaf, Relation table)
 
 	*term = find_term(rule, OPTION_SIGNATURE, leaf, table, rule->signature);
 	pull_varattnos((Node *) term->early, 1, &leaf->sources);
-	if (TypeCategory(term->type) == TYPCATEGORY_STRING)
+	if (TypeCategory(term->type->type_id) == TYPCATEGORY_STRING)
 		refuse_option(OPTION_SIGNATURE, psprintf("\"%s\" is a text.", rule->signature),
 					  psprintf("Pass a column of signatures, or sign the text: %s.",
 							   quote_literal_cstr(psprintf("%s.to_minhash(%s)", schema,
 														   rule->signature))));
 	/* Any two numbers that name rows may differ in few bits. */
-	if (IsA(term->expression, Var) && term->type == INT8OID && bms_is_subset(leaf->columns, key))
+	if (IsA(term->expression, Var) && term->type->type_id == INT8OID &&
+		bms_is_subset(leaf->columns, key))
 		refuse_option(OPTION_SIGNATURE,
 					  psprintf("Column %s is in the primary key of table \"%s\".", rule->signature,
 							   RelationGetRelationName(table)),
@@ -471,10 +467,10 @@ find_withins(const GuardRule *rule, GuardLeaf *leaf, Relation table)
 		Oid type;
 
 		leaf->within[i] = find_term(rule, OPTION_WITHIN, leaf, table, within->text);
-		type = leaf->within[i].type;
+		type = leaf->within[i].type->type_id;
 		if (within->span != NULL ?
 				type != TIMESTAMPOID && type != TIMESTAMPTZOID && type != DATEOID :
-				!OidIsValid(lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr))
+				!OidIsValid(leaf->within[i].type->eq_opr))
 			refuse_option(OPTION_WITHIN,
 						  psprintf("Column \"%s\" is of type %s.", within->text,
 								   format_type_be(type)),
@@ -493,8 +489,8 @@ check_types(GuardRule *rule, const GuardLeaf *leaf)
 
 	for (int i = -1; i < rule->withins; i++)
 	{
-		Oid type = i < 0 ? leaf->signature.type : leaf->within[i].type;
-		Oid wanted = i < 0 ? guarded->signature.type : guarded->within[i].type;
+		Oid type = (i < 0 ? leaf->signature : leaf->within[i]).type->type_id;
+		Oid wanted = (i < 0 ? guarded->signature : guarded->within[i]).type->type_id;
 
 		if (!IsBinaryCoercible(type, wanted))
 			refuse_option(OPTION_AGAINST,
@@ -512,13 +508,15 @@ void
 guard_fill_leaf(GuardRule *rule, GuardLeaf *leaf, Relation table)
 {
 	const char *condition = rule->options.value[OPTION_CONDITION];
-	GuardTable *last = llast(rule->tables);
-	bool is_last = leaf->oid == last->oid ||
-		(table->rd_rel->relispartition &&
-		 list_member_oid(get_partition_ancestors(leaf->oid), last->oid));
+	GuardTable *last = &rule->table[rule->tables - 1];
 	int settings = NewGUCNestLevel();
 
-	leaf->table = is_last && leaf->oid != rule->guarded->oid ? last : rule->guarded;
+	leaf->table = rule->guarded;
+	if (leaf->oid != rule->guarded->oid &&
+		(leaf->oid == last->oid ||
+		 (table->rd_rel->relispartition &&
+		  list_member_oid(get_partition_ancestors(leaf->oid), last->oid))))
+		leaf->table = last;
 	set_locally("search_path", SAFE_SEARCH_PATH);
 	find_signature(rule, leaf, table);
 	if (condition != NULL)

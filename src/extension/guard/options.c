@@ -128,8 +128,6 @@ guard_threshold(const GuardOptions *options)
 	return threshold;
 }
 
-/* ---- Lists --------------------------------------------------------------------------- */
-
 /* Returns the name of the column that a text names, or NULL if it is an expression. */
 const char *
 guard_column_name(const char *text)
@@ -179,13 +177,12 @@ static const char *const within_hint =
 
 /* Reads an item of the option within; `end` is where its first word ends. */
 static GuardWithin
-within_item(const GuardOptions *options, char *item, char *end)
+within_item(char *item, char *end)
 {
 	const char *span = end + strspn(end, " \t\n\r\f");
 	const char *digit = span + (*span == '-' || *span == '+');
 	GuardWithin within = {.text = item};
 	Interval zero = {0};
-	ListCell *cell;
 
 	digit += *digit == 'P';
 	/* What follows is an interval, not the rest of an expression. */
@@ -204,9 +201,7 @@ within_item(const GuardOptions *options, char *item, char *end)
 	within.column = guard_column_name(item);
 	if (*item == '\0' || (within.column == NULL && within.span != NULL))
 		refuse_option(OPTION_WITHIN, NULL, within_hint);
-	foreach (cell, guard_names(options, OPTION_UNKNOWN))
-		within.unknown |= within.column != NULL && strcmp(within.column, lfirst(cell)) == 0;
-	within.scope = within.span == NULL && !within.unknown;
+	within.scope = within.span == NULL;
 	return within;
 }
 
@@ -226,7 +221,7 @@ guard_within(const GuardOptions *options, int *count)
 
 		*end = '\0';
 		item += strspn(item, " \t\n\r\f");
-		within[*count] = within_item(options, item, end_of_item(item, true));
+		within[*count] = within_item(item, end_of_item(item, true));
 		item = next;
 	}
 	foreach (cell, guard_names(options, OPTION_UNKNOWN))
@@ -234,7 +229,11 @@ guard_within(const GuardOptions *options, int *count)
 		bool found = false;
 
 		for (int i = 0; i < *count; i++)
-			found |= within[i].column != NULL && strcmp(within[i].column, lfirst(cell)) == 0;
+			if (within[i].column != NULL && strcmp(within[i].column, lfirst(cell)) == 0)
+			{
+				found = within[i].unknown = true;
+				within[i].scope = false;
+			}
 		if (!found)
 			refuse_option(OPTION_UNKNOWN,
 						  psprintf("\"%s\" is not in \"within\".", (char *) lfirst(cell)),
@@ -242,8 +241,6 @@ guard_within(const GuardOptions *options, int *count)
 	}
 	return within;
 }
-
-/* ---- Tables and expressions ------------------------------------------------------------ */
 
 /* Returns the table that an option names, in a schema or, if it is 0, by the search_path. */
 Oid

@@ -16,18 +16,21 @@
 
 #include "rights.h"
 
-/* Returns some columns of a row as a row of their own. */
+/* Returns some columns of a row, a list of their numbers, as a row of their own. */
 static Datum
-record_of(TupleTableSlot *row, const AttrNumber *columns, int count)
+record_of(TupleTableSlot *row, const List *columns)
 {
+	int count = list_length(columns);
 	TupleDesc row_type = CreateTemplateTupleDesc(count);
 	Datum *values = palloc(count * sizeof(Datum));
 	bool *nulls = palloc(count * sizeof(bool));
 
 	for (int i = 0; i < count; i++)
 	{
-		TupleDescCopyEntry(row_type, i + 1, row->tts_tupleDescriptor, columns[i]);
-		values[i] = slot_getattr(row, columns[i], &nulls[i]);
+		AttrNumber column = list_nth_int(columns, i);
+
+		TupleDescCopyEntry(row_type, i + 1, row->tts_tupleDescriptor, column);
+		values[i] = slot_getattr(row, column, &nulls[i]);
 	}
 	compat_finish_row_type(row_type);
 	BlessTupleDesc(row_type);
@@ -38,29 +41,26 @@ record_of(TupleTableSlot *row, const AttrNumber *columns, int count)
 Datum
 guard_key_text(const GuardLeaf *leaf, TupleTableSlot *row)
 {
-	const GuardTable *table = leaf->table;
-	AttrNumber columns[INDEX_MAX_KEYS];
 	Datum key = PointerGetDatum(&row->tts_tid);
 	Oid output = F_TIDOUT;
+	List *columns = NIL;
 	bool is_varlena;
 	bool is_null;
 
-	for (int i = 0; i < table->keys; i++)
-		columns[i] = get_attnum(leaf->oid, table->key[i]);
-	if (table->keys == 1)
+	for (int i = 0; i < leaf->table->keys; i++)
+		columns = lappend_int(columns, get_attnum(leaf->oid, leaf->table->key[i]));
+	if (list_length(columns) == 1)
 	{
-		key = slot_getattr(row, columns[0], &is_null);
-		getTypeOutputInfo(get_atttype(leaf->oid, columns[0]), &output, &is_varlena);
+		key = slot_getattr(row, linitial_int(columns), &is_null);
+		getTypeOutputInfo(get_atttype(leaf->oid, linitial_int(columns)), &output, &is_varlena);
 	}
-	else if (table->keys > 1)
+	else if (columns != NIL)
 	{
-		key = record_of(row, columns, table->keys);
+		key = record_of(row, columns);
 		output = F_RECORD_OUT;
 	}
 	return CStringGetTextDatum(OidOutputFunctionCall(output, key));
 }
-
-/* ---- What may be shown ------------------------------------------------------------------ */
 
 /* Returns whether rows of a table are hidden from the current user. */
 static bool
@@ -129,26 +129,27 @@ static const char *
 row_json(const GuardRule *rule, const GuardLeaf *leaf, TupleTableSlot *row)
 {
 	int keys = leaf->table->keys;
-	int most = keys + list_length(rule->show);
-	AttrNumber *columns = palloc((most + 1) * sizeof(AttrNumber));
-	int count = 0;
+	List *columns = NIL;
 
-	for (int i = 0; i < most; i++)
+	for (int i = 0; i < keys + list_length(rule->show); i++)
 	{
-		const char *name = i < keys ? leaf->table->key[i] : list_nth(rule->show, i - keys);
-		int known = 0;
+		AttrNumber column =
+			readable(leaf, i < keys ? leaf->table->key[i] : list_nth(rule->show, i - keys));
 
-		columns[count] = readable(leaf, name);
-		while (columns[known] != columns[count])
-			known++;
-		count += columns[count] > 0 && known == count;
+		if (column > 0)
+			columns = list_append_unique_int(columns, column);
 	}
-	return count == 0 ?
+	return columns == NIL ?
 		NULL :
-		TextDatumGetCString(DirectFunctionCall1(row_to_json, record_of(row, columns, count)));
+		TextDatumGetCString(DirectFunctionCall1(row_to_json, record_of(row, columns)));
 }
 
-/* ---- Messages ----------------------------------------------------------------------------------- */
+/* Returns what a report says of a row: a JSON object if the option show is given, or the key. */
+static const char *
+describe(const GuardRule *rule, const GuardLeaf *leaf, TupleTableSlot *row)
+{
+	return rule->show != NIL ? row_json(rule, leaf, row) : key_text(leaf, row);
+}
 
 /* Returns the detail of a report, or NULL. */
 static const char *
@@ -160,19 +161,11 @@ detail_of(const GuardCheck *check, const GuardHit *hit)
 	bool tells = !hidden && may_read_signature(hit->leaf);
 	const char *table =
 		hit->leaf->table == rule->guarded ? NULL : get_rel_name(hit->leaf->table->oid);
-	const char *row[2];
+	const char *row = hidden ? NULL : describe(rule, check->leaf, check->row);
+	const char *similar = hidden ? NULL : describe(rule, hit->leaf, hit->row);
 	StringInfoData text;
 
 	initStringInfo(&text);
-	for (int i = 0; i < 2; i++)
-	{
-		const GuardLeaf *leaf = i == 0 ? check->leaf : hit->leaf;
-		TupleTableSlot *slot = i == 0 ? check->row : hit->row;
-
-		row[i] = hidden       ? NULL :
-			rule->show != NIL ? row_json(rule, leaf, slot) :
-								key_text(leaf, slot);
-	}
 	if (rule->show != NIL)
 	{
 		appendStringInfoString(&text, "{\"guard\": ");
@@ -186,16 +179,17 @@ detail_of(const GuardCheck *check, const GuardHit *hit)
 			appendStringInfoString(&text, ", \"table\": ");
 			escape_json(&text, table);
 		}
-		for (int i = 0; i < 2; i++)
-			if (row[i] != NULL)
-				appendStringInfo(&text, ", \"%s\": %s", i == 0 ? "row" : "similar", row[i]);
+		if (row != NULL)
+			appendStringInfo(&text, ", \"row\": %s", row);
+		if (similar != NULL)
+			appendStringInfo(&text, ", \"similar\": %s", similar);
 		appendStringInfoChar(&text, '}');
 		return text.data;
 	}
-	if (row[0] != NULL && row[1] != NULL)
-		appendStringInfo(&text, "Row %s %s to row %s%s%s.", row[0],
+	if (row != NULL && similar != NULL)
+		appendStringInfo(&text, "Row %s %s to row %s%s%s.", row,
 						 tells ? psprintf("has %s %.3f", noun, hit->similarity) : "is similar",
-						 row[1], table != NULL ? psprintf(" of table \"%s\"", table) : "",
+						 similar, table != NULL ? psprintf(" of table \"%s\"", table) : "",
 						 hit->same_statement ? " of the same statement" : "");
 	if (rule->action->level == ERROR)
 		appendStringInfo(&text, "%sGuard \"%s\" refuses rows with %s %g or more.",
@@ -207,12 +201,12 @@ detail_of(const GuardCheck *check, const GuardHit *hit)
 void
 guard_report(const GuardCheck *check, const GuardHit *hit)
 {
-	Relation table = check->data->tg_relation;
 	const char *detail = detail_of(check, hit);
 
 	ereport(check->rule->action->level,
 			(errcode(ERRCODE_EXCLUSION_VIOLATION),
-			 errmsg("row of table \"%s\" is a near-duplicate", RelationGetRelationName(table)),
+			 errmsg("row of table \"%s\" is a near-duplicate",
+					RelationGetRelationName(check->table)),
 			 detail != NULL ? errdetail("%s", detail) : 0,
-			 errtableconstraint(table, check->rule->name)));
+			 errtableconstraint(check->table, check->rule->name)));
 }

@@ -6,7 +6,6 @@
  * before the row is stored.
  */
 #include "guard/group.h"
-#include "guard/statements.h"
 
 #include "access/relation.h"
 #include "access/table.h"
@@ -24,14 +23,14 @@
 static bool
 is_unchanged(GuardCheck *check)
 {
-	TupleTableSlot *old = check->data->tg_trigslot;
 	bool is_null;
 
-	return TRIGGER_FIRED_BY_UPDATE(check->data->tg_event) &&
-		!TransactionIdIsCurrentTransactionId(DatumGetTransactionId(slot_getsysattr(old,
+	return check->old != NULL &&
+		!TransactionIdIsCurrentTransactionId(DatumGetTransactionId(slot_getsysattr(check->old,
 																				   MinTransactionIdAttributeNumber,
 																				   &is_null))) &&
-		!guard_is_true(check, old, &check->leaf->unless) && guard_compares_alike(check, true, old);
+		!guard_is_true(check, check->old, &check->leaf->unless) &&
+		guard_compares_alike(check, true, check->old);
 }
 
 /* Searches for rows similar to a row that is stored, and acts. */
@@ -52,8 +51,6 @@ search_and_act(GuardCheck *check)
 		guard_report(check, &hit);
 	ExecDropSingleTupleTableSlot(hit.row);
 }
-
-/* ---- Rows that are looked at again ----------------------------------------------------- */
 
 /*
  * A row of this transaction whose guard waits for other transactions.  A statement that waits for
@@ -80,7 +77,7 @@ forget_unsure(XactEvent event, void *argument)
 
 /* Keeps a row until the statement ends. */
 static void
-keep_unsure(const GuardCheck *check)
+keep_unsure(const GuardCheck *check, Oid trigger)
 {
 	static bool registered = false;
 	MemoryContext old_context = MemoryContextSwitchTo(TopTransactionContext);
@@ -89,8 +86,7 @@ keep_unsure(const GuardCheck *check)
 	if (!registered)
 		RegisterXactCallback(forget_unsure, NULL);
 	registered = true;
-	*row = (UnsureRow){check->data->tg_trigger->tgoid, RelationGetRelid(check->data->tg_relation),
-					   check->row->tts_tid, check->later};
+	*row = (UnsureRow){trigger, check->leaf->oid, check->row->tts_tid, check->later};
 	unsure = lappend(unsure, row);
 	MemoryContextSwitchTo(old_context);
 }
@@ -100,12 +96,11 @@ static void
 look_again(UnsureRow *unsure_row, Oid function)
 {
 	Relation table = try_relation_open(unsure_row->table, AccessShareLock);
-	TriggerData data = {.tg_relation = table, .tg_event = TRIGGER_EVENT_INSERT | TRIGGER_EVENT_ROW};
-	GuardCheck check = {.data = &data, .stored = true, .later = unsure_row->later};
+	GuardCheck check = {.table = table, .stored = true, .later = unsure_row->later};
 
 	if (table == NULL)
 		return;
-	check.row = data.tg_trigslot = table_slot_create(table, NULL);
+	check.row = table_slot_create(table, NULL);
 	if (table->trigdesc != NULL)
 		check.rule = guard_rule(unsure_row->trigger, table, function, &check.leaf);
 	if (check.rule != NULL &&
@@ -121,22 +116,20 @@ look_again(UnsureRow *unsure_row, Oid function)
 	table_close(table, NoLock);
 }
 
-/* ---- The trigger ------------------------------------------------------------------------ */
-
 /* Checks a row that is stored. */
 static void
-check_stored(GuardCheck *check)
+check_stored(GuardCheck *check, const Trigger *trigger)
 {
 	/* When a deferred check runs, the row version may not exist any more. */
 	if (!guard_begin_search(check) || is_unchanged(check) ||
-		!table_tuple_satisfies_snapshot(check->data->tg_relation, check->row, SnapshotSelf))
+		!table_tuple_satisfies_snapshot(check->table, check->row, SnapshotSelf))
 		return;
 	/*
 	 * Guards that may be deferred look one after another.  So a transaction in progress that has a
 	 * similar row has not looked yet.  If each waited for the other, both at their commits, one
 	 * would fail that could commit.
 	 */
-	if (check->data->tg_trigger->tgdeferrable)
+	if (trigger->tgdeferrable)
 	{
 		LockDatabaseObject(TriggerRelationId, check->rule->trigger, 0, ExclusiveLock);
 		check->unfinished = UNFINISHED_IGNORE;
@@ -146,17 +139,16 @@ check_stored(GuardCheck *check)
 		check->unfinished = UNFINISHED_TELL;
 	search_and_act(check);
 	if (check->unsure)
-		keep_unsure(check);
+		keep_unsure(check, trigger->tgoid);
 }
 
 /* Runs a guard for a row, and returns the row to store, or NULL for none. */
 static HeapTuple
-guard_row(GuardCheck *check)
+guard_row(GuardCheck *check, const TriggerData *data)
 {
-	TriggerData *data = check->data;
 	TriggerEvent event = data->tg_event;
 	const GuardAction *action = check->rule->action;
-	HeapTuple result = data->tg_trigtuple;
+	HeapTuple result = TRIGGER_FIRED_BY_UPDATE(event) ? data->tg_newtuple : data->tg_trigtuple;
 
 	if (!TRIGGER_FIRED_FOR_ROW(event) || (TRIGGER_FIRED_BY_DELETE(event) && !action->groups) ||
 		!(TRIGGER_FIRED_AFTER(event) || (action->groups && !TRIGGER_FIRED_BY_DELETE(event)) ||
@@ -169,15 +161,19 @@ guard_row(GuardCheck *check)
 	guard_check_search(check->rule);
 	(void) guard_index(check->rule, check->leaf);
 	check->stored = TRIGGER_FIRED_AFTER(event);
-	check->row = TRIGGER_FIRED_BY_UPDATE(event) ? data->tg_newslot : data->tg_trigslot;
+	check->old = TRIGGER_FIRED_BY_INSERT(event) ? NULL : data->tg_trigslot;
+	check->row = TRIGGER_FIRED_BY_UPDATE(event) ? data->tg_newslot :
+		TRIGGER_FIRED_BY_DELETE(event)          ? NULL :
+												  data->tg_trigslot;
 	/* An update sets it only after its BEFORE triggers; generated columns may be made of it. */
-	check->row->tts_tableOid = RelationGetRelid(data->tg_relation);
+	if (check->row != NULL)
+		check->row->tts_tableOid = check->leaf->oid;
 	if (action->groups && check->stored)
 		guard_follow_row(check);
 	else if (action->groups)
-		result = guard_assign_row(check);
+		result = guard_assign_row(check, result);
 	else if (check->stored)
-		check_stored(check);
+		check_stored(check, data->tg_trigger);
 	else if (guard_begin_search(check) && guard_search(check))
 		result = NULL; /* the row is skipped */
 	if (check->state != NULL)
@@ -191,7 +187,7 @@ Datum
 neardup_guard_row(PG_FUNCTION_ARGS)
 {
 	TriggerData *data = (TriggerData *) fcinfo->context;
-	GuardCheck check = {.data = data};
+	GuardCheck check = {0};
 	Oid function = fcinfo->flinfo->fn_oid;
 
 	if (!CALLED_AS_TRIGGER(fcinfo))
@@ -211,9 +207,10 @@ neardup_guard_row(PG_FUNCTION_ARGS)
 		}
 		return PointerGetDatum(NULL);
 	}
+	check.table = data->tg_relation;
 	check.rule = guard_rule(data->tg_trigger->tgoid, data->tg_relation, function, &check.leaf);
 	if (TRIGGER_FIRED_FOR_ROW(data->tg_event) || !check.rule->action->groups)
-		return PointerGetDatum(guard_row(&check));
+		return PointerGetDatum(guard_row(&check, data));
 	guard_lock_table(check.rule);
 	return PointerGetDatum(NULL);
 }

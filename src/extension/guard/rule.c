@@ -61,9 +61,8 @@ guard_watch(Oid relation)
 /* ---- Making a rule --------------------------------------------------------------- */
 
 /* Returns a column of the guarded table that an option names; raises an error if there is none. */
-static const FormData_pg_attribute *
-option_column(const GuardRule *rule, Relation table, GuardOption option, const char *name,
-			  const char *hint)
+static AttrNumber
+option_column(const GuardRule *rule, GuardOption option, const char *name, const char *hint)
 {
 	AttrNumber column = name == NULL ? InvalidAttrNumber : get_attnum(rule->guarded->oid, name);
 	const char *value = rule->options.value[option];
@@ -74,63 +73,55 @@ option_column(const GuardRule *rule, Relation table, GuardOption option, const c
 						  NULL :
 						  psprintf("There is no column \"%s\".", name == NULL ? value : name),
 					  hint);
-	return TupleDescAttr(RelationGetDescr(table), column - 1);
+	return column;
 }
 
 /* Finds the column of groups; raises an error unless it has the type of the keys, to the modifier. */
 static void
-find_group_column(GuardRule *rule, Relation table)
+find_group_column(GuardRule *rule)
 {
 	const char *value = rule->options.value[OPTION_GROUP_COLUMN];
 	const char *hint = "Name a column of the type of the primary key for action 'group'.";
 	const char *key = rule->guarded->name;
-	const FormData_pg_attribute *a;
-	const FormData_pg_attribute *b;
+	AttrNumber column[2];
+	Oid type[2];
+	int32 modifier[2];
+	Oid collation[2];
 
 	rule->group = value == NULL ? NULL : guard_column_name(value);
-	a = option_column(rule, table, OPTION_GROUP_COLUMN, rule->group, hint);
-	b = option_column(rule, table, OPTION_GROUP_COLUMN, key, hint);
-	if (a == b)
+	for (int i = 0; i < 2; i++)
+	{
+		column[i] = option_column(rule, OPTION_GROUP_COLUMN, i == 0 ? rule->group : key, hint);
+		get_atttypetypmodcoll(rule->guarded->oid, column[i], &type[i], &modifier[i], &collation[i]);
+	}
+	if (column[0] == column[1])
 		refuse_option(OPTION_GROUP_COLUMN, psprintf("It is '%s'.", value), hint);
-	if (a->atttypid != b->atttypid || a->atttypmod != b->atttypmod ||
-		a->attcollation != b->attcollation)
+	if (type[0] != type[1] || modifier[0] != modifier[1] || collation[0] != collation[1])
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" is of type %s, and column \"%s\" of type %s", rule->group,
-						format_type_with_typemod(a->atttypid, a->atttypmod), key,
-						format_type_with_typemod(b->atttypid, b->atttypmod)),
+						format_type_with_typemod(type[0], modifier[0]), key,
+						format_type_with_typemod(type[1], modifier[1])),
 				 errdetail("A row's group is the key of the row that leads the group."),
 				 errhint("Give both columns the same type and collation.")));
 }
 
-/* Finds the columns that the options name. */
+/* Finds the boolean column of the option unless, if it is given. */
 static void
-find_option_columns(GuardRule *rule)
+find_unless(GuardRule *rule)
 {
+	const char *value = rule->options.value[OPTION_UNLESS];
 	const char *hint = "Name a boolean column of the guarded table.";
-	Relation table = table_open(rule->guarded->oid, AccessShareLock);
-	const char *unless = rule->options.value[OPTION_UNLESS];
-	ListCell *cell;
+	Oid type;
 
-	if (rule->action->groups)
-		find_group_column(rule, table);
-	if (unless != NULL)
-	{
-		Oid type;
-
-		rule->unless = guard_column_name(unless);
-		type = option_column(rule, table, OPTION_UNLESS, rule->unless, hint)->atttypid;
-		if (type != BOOLOID)
-			refuse_option(OPTION_UNLESS,
-						  psprintf("Column \"%s\" is of type %s.", rule->unless,
-								   format_type_be(type)),
-						  hint);
-	}
-	rule->show = guard_names(&rule->options, OPTION_SHOW);
-	foreach (cell, rule->show)
-		(void) option_column(rule, table, OPTION_SHOW, lfirst(cell),
-							 "Pass names of columns, as in 'title' or 'title, link'.");
-	table_close(table, NoLock);
+	if (value == NULL)
+		return;
+	rule->unless = guard_column_name(value);
+	type = get_atttype(rule->guarded->oid, option_column(rule, OPTION_UNLESS, rule->unless, hint));
+	if (type != BOOLOID)
+		refuse_option(OPTION_UNLESS,
+					  psprintf("Column \"%s\" is of type %s.", rule->unless, format_type_be(type)),
+					  hint);
 }
 
 /* Returns the table that an option names, and watches it; InvalidOid if the option is not given. */
@@ -155,6 +146,7 @@ make_rule(Oid root, Oid guarded, const char *name, const GuardOptions *options, 
 					   .entrysize = sizeof(GuardLeaf),
 					   .hcxt = CurrentMemoryContext};
 	Oid against;
+	ListCell *cell;
 
 	rule->trigger = root;
 	rule->context = CurrentMemoryContext;
@@ -169,13 +161,14 @@ make_rule(Oid root, Oid guarded, const char *name, const GuardOptions *options, 
 	if (rule->signature == NULL)
 		refuse_option(OPTION_SIGNATURE, NULL, "Name a column of signatures.");
 	rule->within = guard_within(options, &rule->withins);
-	rule->guarded = guard_add_table(rule, guarded);
+	rule->guarded = &rule->table[0];
+	guard_add_table(rule, guarded);
 	rule->verdicts = find_table(rule, OPTION_VERDICTS);
 	against = find_table(rule, OPTION_AGAINST);
 	if (OidIsValid(against) && rule->action->groups)
 		refuse_option(OPTION_AGAINST, NULL, "Groups consist of rows of one table.");
 	if (OidIsValid(against))
-		(void) guard_add_table(rule, against);
+		guard_add_table(rule, against);
 	if (rule->action->needs == OPTION_LOG_TABLE)
 	{
 		rule->log = find_table(rule, OPTION_LOG_TABLE);
@@ -183,13 +176,19 @@ make_rule(Oid root, Oid guarded, const char *name, const GuardOptions *options, 
 			refuse_option(OPTION_LOG_TABLE, NULL,
 						  "Name a table with columns row_key and resembles for action 'log'.");
 	}
-	find_option_columns(rule);
+	if (rule->action->groups)
+		find_group_column(rule);
+	find_unless(rule);
+	rule->show = guard_names(options, OPTION_SHOW);
+	foreach (cell, rule->show)
+		(void) option_column(rule, OPTION_SHOW, lfirst(cell),
+							 "Pass names of columns, as in 'title' or 'title, link'.");
 	rule->leaves =
 		hash_create("neardup guard leaves", 16, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	return rule;
 }
 
-/* Returns what a search needs to know of an open table of a rule. */
+/* Returns the leaf of a rule that is an open table. */
 GuardLeaf *
 guard_leaf(GuardRule *rule, Relation table)
 {

@@ -8,6 +8,7 @@
 
 #include "executor/spi.h"
 #include "nodes/bitmapset.h"
+#include "utils/typcache.h"
 
 /* A table whose rows refuse others: the guarded table, or the one of the option against. */
 typedef struct GuardTable
@@ -17,18 +18,18 @@ typedef struct GuardTable
 	const char **key;
 	Oid key_index;
 	const char *name;  /* the column by which verdicts and groups name rows, or NULL */
+	Oid type;          /* its type */
+	Oid collation;     /* its collation */
 	SPIPlanPtr judged; /* looks for a verdict on a new row and a row of this table; or NULL */
 } GuardTable;
 
 /* What rows are compared by: a column, or an expression. */
 typedef struct GuardTerm
 {
-	Expr *expression; /* over a stored row, as an index has it; NULL: there is no such term */
-	Expr *early;      /* the same over a row whose generated columns are not made yet */
-	Oid type;         /* the type below a domain */
+	Expr *expression;     /* over a stored row, as an index has it; NULL: there is no such term */
+	Expr *early;          /* the same over a row whose generated columns are not made yet */
+	TypeCacheEntry *type; /* the type below a domain: its equality, its order and its hashes */
 	Oid collation;
-	int16 length;
-	bool by_value;
 } GuardTerm;
 
 /* A table that is searched by an index of its own: a GuardTable, or one of its leaf partitions. */
@@ -36,7 +37,7 @@ typedef struct GuardLeaf
 {
 	Oid oid;           /* the key of a hash table */
 	GuardTable *table; /* the table, or what it is a partition of */
-	List *searched;    /* OIDs of the tables that are searched for a row of the leaf */
+	List *searched;    /* OIDs of the tables that are searched for a row of this one */
 	bool looks_again;  /* a trigger after each statement looks again at rows that are unsure */
 	Oid index;         /* InvalidOid: there is none */
 	Oid members;       /* the index of groups, or InvalidOid */
@@ -74,8 +75,9 @@ typedef struct GuardRule
 	Oid log;            /* a table, or InvalidOid */
 	const char *group;  /* the column of groups, or NULL */
 	List *show;         /* names of columns */
-	List *tables;       /* GuardTable: the guarded one, and the one of the option against */
-	GuardTable *guarded;
+	int tables;
+	GuardTable table[2]; /* the guarded one, and the one of the option against */
+	GuardTable *guarded; /* the first */
 	HTAB *leaves;
 	SPIPlanPtr record;  /* inserts a pair into the log; NULL: not yet prepared */
 	SPIPlanPtr hand_on; /* assigns the members of a group again; or NULL */
@@ -91,7 +93,7 @@ extern void guard_watch(Oid relation);
 
 /* ---- Tables and indexes (leaf.c) -------------------------------------------------- */
 
-extern GuardTable *guard_add_table(GuardRule *rule, Oid oid);
+extern void guard_add_table(GuardRule *rule, Oid oid);
 extern void guard_find_searched(const GuardRule *rule, GuardLeaf *leaf, Relation table);
 extern void guard_fill_leaf(GuardRule *rule, GuardLeaf *leaf, Relation table);
 extern bool guard_index_holds(Relation index, int column, const Expr *wanted);

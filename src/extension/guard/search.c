@@ -7,7 +7,6 @@
  * version that has died since the search began (src/README, Guards).
  */
 #include "guard/group.h"
-#include "guard/statements.h"
 
 #include "access/genam.h"
 #include "access/htup_details.h"
@@ -23,7 +22,6 @@
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
-#include "utils/typcache.h"
 
 #include "index/index.h"
 #include "calls/objects.h"
@@ -179,7 +177,6 @@ guard_is_within(GuardCheck *check, const GuardLeaf *leaf, TupleTableSlot *row, b
 		const GuardWithin *within = &check->rule->within[i];
 		const GuardTerm *term = &leaf->within[i];
 		NullableDatum own = check->values.within[i];
-		TypeCacheEntry *type = lookup_type_cache(term->type, TYPECACHE_EQ_OPR_FINFO);
 		NullableDatum value;
 
 		if (scope && !within->scope)
@@ -188,8 +185,8 @@ guard_is_within(GuardCheck *check, const GuardLeaf *leaf, TupleTableSlot *row, b
 		if (value.isnull || own.isnull ?
 				!within->unknown :
 				!(within->span != NULL ?
-					  are_within_span(within->span, term->type, value.value, own.value) :
-					  DatumGetBool(FunctionCall2Coll(&type->eq_opr_finfo, term->collation,
+					  are_within_span(within->span, term->type->type_id, value.value, own.value) :
+					  DatumGetBool(FunctionCall2Coll(&term->type->eq_opr_finfo, term->collation,
 													 value.value, own.value))))
 			return false;
 	}
@@ -224,9 +221,7 @@ search_is_similar(GuardScan *scan, GuardHit *hit)
 	const GuardLeaf *leaf = scan->leaf;
 	bool groups = check->rule->group != NULL;
 	/* The row itself or, before it is stored, the version that it replaces. */
-	TupleTableSlot *own = check->stored                ? check->row :
-		TRIGGER_FIRED_BY_UPDATE(check->data->tg_event) ? check->data->tg_trigslot :
-														 NULL;
+	TupleTableSlot *own = check->stored ? check->row : check->old;
 	NullableDatum signature;
 	bool in_ball = false;
 
@@ -494,16 +489,14 @@ static bool
 is_better(GuardCheck *check, const GuardHit *hit, const GuardHit *other)
 {
 	const GuardTerm *key = &hit->leaf->group_key;
-	TypeCacheEntry *type;
 
 	if (other->row == NULL || check->rule->group == NULL)
 		return other->row == NULL ||
 			(hit->same_statement != other->same_statement ? other->same_statement :
 															hit->similarity > other->similarity);
-	type = lookup_type_cache(key->type, TYPECACHE_CMP_PROC_FINFO);
-	if (hit->similarity != other->similarity || !OidIsValid(type->cmp_proc_finfo.fn_oid))
+	if (hit->similarity != other->similarity || !OidIsValid(key->type->cmp_proc_finfo.fn_oid))
 		return hit->similarity > other->similarity;
-	return DatumGetInt32(FunctionCall2Coll(&type->cmp_proc_finfo, key->collation,
+	return DatumGetInt32(FunctionCall2Coll(&key->type->cmp_proc_finfo, key->collation,
 										   guard_get(check, hit->row, key).value,
 										   guard_get(check, other->row, &other->leaf->group_key)
 											   .value)) < 0;

@@ -14,7 +14,6 @@
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 #include "utils/ruleutils.h"
-#include "utils/typcache.h"
 
 #include "rights.h"
 
@@ -62,31 +61,7 @@ guard_comparison(const char *left, Oid type, bool less, const char *right)
 	return text.data;
 }
 
-/* Returns the type of the column that names rows of a table. */
-Oid
-guard_key_type(const GuardTable *table)
-{
-	return get_atttype(table->oid, get_attnum(table->oid, table->name));
-}
-
 /* ---- Running statements ----------------------------------------------------------------- */
-
-/* Returns an empty list of parameters, with room for some. */
-GuardParameters
-guard_parameters(int most)
-{
-	return (GuardParameters){.type = palloc(most * sizeof(Oid)),
-							 .value = palloc(most * sizeof(Datum))};
-}
-
-/* Adds a value. */
-void
-guard_add_value(GuardParameters *list, Oid type, NullableDatum value)
-{
-	list->any_null |= value.isnull;
-	list->type[list->count] = type;
-	list->value[list->count++] = value.value;
-}
 
 /* Begins settings in which texts are alike, and no LOG message shows values of other rows. */
 static int
@@ -119,7 +94,7 @@ free_plan(void *plan)
 
 /* Prepares a statement, whose plan lives as long as a rule.  SPI must be connected. */
 SPIPlanPtr
-guard_prepare(const GuardRule *rule, const char *text, const GuardParameters *list)
+guard_prepare(const GuardRule *rule, const char *text, int count, Oid *type)
 {
 	MemoryContextCallback *callback =
 		MemoryContextAllocZero(rule->context, sizeof(MemoryContextCallback));
@@ -127,7 +102,7 @@ guard_prepare(const GuardRule *rule, const char *text, const GuardParameters *li
 
 	set_locally("search_path", SAFE_SEARCH_PATH);
 	callback->func = free_plan;
-	callback->arg = SPI_prepare(text, list->count, list->type);
+	callback->arg = SPI_prepare(text, count, type);
 	AtEOXact_GUC(true, settings);
 	if (callback->arg == NULL)
 		elog(ERROR, "SPI_prepare failed: %s for %s", SPI_result_code_string(SPI_result), text);
@@ -142,7 +117,7 @@ guard_prepare(const GuardRule *rule, const char *text, const GuardParameters *li
  * keys, however small the tables were when it was made.
  */
 bool
-guard_run(SPIPlanPtr plan, const GuardParameters *list, int expected, bool in_order)
+guard_run(SPIPlanPtr plan, Datum *value, int expected, bool in_order)
 {
 	Snapshot snapshot = expected == SPI_OK_SELECT ? GetLatestSnapshot() : InvalidSnapshot;
 	int settings = begin_settings();
@@ -154,8 +129,7 @@ guard_run(SPIPlanPtr plan, const GuardParameters *list, int expected, bool in_or
 		set_locally("enable_mergejoin", "off");
 		set_locally("enable_material", "off");
 	}
-	result =
-		SPI_execute_snapshot(plan, list->value, NULL, snapshot, InvalidSnapshot, false, true, 0);
+	result = SPI_execute_snapshot(plan, value, NULL, snapshot, InvalidSnapshot, false, true, 0);
 	if (result != expected)
 		elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(result));
 	/* What triggers of the statement have set stays. */
@@ -210,11 +184,9 @@ guard_check_right(const GuardRule *rule, Oid table, AttrNumber column, AclMode r
 void
 guard_check_search(const GuardRule *rule)
 {
-	ListCell *cell;
-
-	foreach (cell, rule->tables)
+	for (int i = 0; i < rule->tables; i++)
 	{
-		Oid table = ((const GuardTable *) lfirst(cell))->oid;
+		Oid table = rule->table[i].oid;
 		Relation guarded;
 		Relation searched;
 		const char *makers = NULL;
@@ -264,32 +236,25 @@ names_key(const GuardRule *rule, const char *column, const GuardTable *table, co
 {
 	const char *value = psprintf("v.%s", column);
 	Oid type = get_atttype(rule->verdicts, get_attnum(rule->verdicts, column));
-	Oid key_type;
-	int32 modifier;
-	Oid collation;
-	const TypeCacheEntry *cache;
-	bool as_is;
-	Oid across;
+	const TypeCacheEntry *cache =
+		lookup_type_cache(getBaseType(table->type), TYPECACHE_BTREE_OPFAMILY | TYPECACHE_EQ_OPR);
+	bool as_is = IsBinaryCoercible(type, cache->type_id);
+	Oid across = as_is ? InvalidOid :
+						 get_opfamily_member(cache->btree_opf, getBaseType(type), cache->type_id,
+											 BTEqualStrategyNumber);
 	StringInfoData text;
 
-	get_atttypetypmodcoll(table->oid, get_attnum(table->oid, table->name), &key_type, &modifier,
-						  &collation);
-	cache = lookup_type_cache(getBaseType(key_type), TYPECACHE_BTREE_OPFAMILY | TYPECACHE_EQ_OPR);
-	as_is = IsBinaryCoercible(type, cache->type_id);
-	across = as_is ? InvalidOid :
-					 get_opfamily_member(cache->btree_opf, getBaseType(type), cache->type_id,
-										 BTEqualStrategyNumber);
 	if (!as_is && !OidIsValid(across))
 	{
 		value = psprintf("%s.neardup_as_id(%s::pg_catalog.text, NULL::%s)",
 						 guard_extension_schema(rule), value, type_name(cache->type_id));
 		type = cache->type_id;
 	}
-	if (!OidIsValid(across) && OidIsValid(collation))
-		value = psprintf("(%s COLLATE %s)", value, generate_collation_name(collation));
+	if (!OidIsValid(across) && OidIsValid(table->collation))
+		value = psprintf("(%s COLLATE %s)", value, generate_collation_name(table->collation));
 	initStringInfo(&text);
 	generate_operator_clause(&text, value, type, OidIsValid(across) ? across : cache->eq_opr, key,
-							 key_type);
+							 table->type);
 	return text.data;
 }
 
@@ -297,7 +262,7 @@ names_key(const GuardRule *rule, const char *column, const GuardTable *table, co
 const char *
 guard_verdict(const GuardRule *rule, const GuardTable *table, const char *key)
 {
-	const char *type = format_type_be(guard_key_type(rule->guarded));
+	const char *type = format_type_be(rule->guarded->type);
 	Oid verdicts = rule->verdicts;
 
 	if (get_attnum(verdicts, "a") <= 0 || get_attnum(verdicts, "b") <= 0 ||
@@ -318,15 +283,13 @@ guard_verdict(const GuardRule *rule, const GuardTable *table, const char *key)
 static void
 prepare_judged(const GuardRule *rule, GuardTable *table)
 {
-	GuardParameters list = guard_parameters(2);
+	Oid type[] = {rule->guarded->type, table->type};
 
-	guard_add_value(&list, guard_key_type(rule->guarded), (NullableDatum){0});
-	guard_add_value(&list, guard_key_type(table), (NullableDatum){0});
 	table->judged =
 		guard_prepare(rule,
 					  psprintf("SELECT FROM %s AS v WHERE NOT v.same AND %s LIMIT 1",
 							   guard_qualified(rule->verdicts), guard_verdict(rule, table, "$2")),
-					  &list);
+					  2, type);
 }
 
 /* Returns whether people have judged that a row that is found and the new one are different. */
@@ -335,18 +298,18 @@ guard_is_judged(GuardCheck *check, const GuardHit *hit)
 {
 	GuardRule *rule = check->rule;
 	GuardTable *table = hit->leaf->table;
-	GuardParameters list = guard_parameters(2);
-	bool found = false;
+	NullableDatum own = guard_get(check, check->row, &check->leaf->group_key);
+	NullableDatum other = guard_get(check, hit->row, &hit->leaf->group_key);
+	Datum value[] = {own.value, other.value};
+	bool found;
 
 	guard_check_right(rule, rule->verdicts, InvalidAttrNumber, ACL_SELECT, OPTION_VERDICTS);
-	guard_add_value(&list, InvalidOid, guard_get(check, check->row, &check->leaf->group_key));
-	guard_add_value(&list, InvalidOid, guard_get(check, hit->row, &hit->leaf->group_key));
-	if (list.any_null)
+	if (own.isnull || other.isnull)
 		return false;
 	SPI_connect();
 	if (table->judged == NULL)
 		prepare_judged(rule, table);
-	found = guard_run(table->judged, &list, SPI_OK_SELECT, false);
+	found = guard_run(table->judged, value, SPI_OK_SELECT, false);
 	SPI_finish();
 	return found;
 }
@@ -357,7 +320,7 @@ guard_is_judged(GuardCheck *check, const GuardHit *hit)
 static void
 prepare_record(GuardRule *rule)
 {
-	GuardParameters list = guard_parameters(5);
+	Oid type[] = {TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID};
 	StringInfoData names;
 	StringInfoData values;
 
@@ -367,8 +330,6 @@ prepare_record(GuardRule *rule)
 	{
 		AttrNumber column = get_attnum(rule->log, log_columns[i][0]);
 
-		if (i < 5)
-			guard_add_value(&list, TEXTOID, (NullableDatum){0});
 		if (column > 0)
 		{
 			appendStringInfo(&names, "%s%s", i > 0 ? ", " : "", log_columns[i][0]);
@@ -388,18 +349,15 @@ prepare_record(GuardRule *rule)
 	rule->record = guard_prepare(rule,
 								 psprintf("INSERT INTO %s (%s) VALUES (%s) ON CONFLICT DO NOTHING",
 										  guard_qualified(rule->log), names.data, values.data),
-								 &list);
+								 lengthof(type), type);
 }
 
 /* Prepares the statements of a rule, to find mistakes.  SPI must be connected. */
 void
 guard_check_statements(GuardRule *rule)
 {
-	ListCell *cell;
-
-	foreach (cell, rule->tables)
-		if (OidIsValid(rule->verdicts))
-			prepare_judged(rule, lfirst(cell));
+	for (int i = 0; i < rule->tables && OidIsValid(rule->verdicts); i++)
+		prepare_judged(rule, &rule->table[i]);
 	if (OidIsValid(rule->log))
 		prepare_record(rule);
 }
@@ -422,6 +380,6 @@ guard_record(const GuardCheck *check, const GuardHit *hit)
 	SPI_connect();
 	if (rule->record == NULL)
 		prepare_record(rule);
-	(void) guard_run(rule->record, &(GuardParameters){.value = value}, SPI_OK_INSERT, false);
+	(void) guard_run(rule->record, value, SPI_OK_INSERT, false);
 	SPI_finish();
 }

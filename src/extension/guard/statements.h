@@ -8,24 +8,11 @@
 
 #include "utils/acl.h"
 
-/* The parameters of a statement. */
-typedef struct GuardParameters
-{
-	int count;
-	bool any_null;
-	Oid *type;
-	Datum *value;
-} GuardParameters;
-
 extern const char *guard_qualified(Oid relation);
 extern const char *guard_extension_schema(const GuardRule *rule);
 extern const char *guard_comparison(const char *left, Oid type, bool less, const char *right);
-extern Oid guard_key_type(const GuardTable *table);
-extern GuardParameters guard_parameters(int most);
-extern void guard_add_value(GuardParameters *list, Oid type, NullableDatum value);
-extern SPIPlanPtr guard_prepare(const GuardRule *rule, const char *text,
-								const GuardParameters *list);
-extern bool guard_run(SPIPlanPtr plan, const GuardParameters *list, int expected, bool in_order);
+extern SPIPlanPtr guard_prepare(const GuardRule *rule, const char *text, int count, Oid *type);
+extern bool guard_run(SPIPlanPtr plan, Datum *value, int expected, bool in_order);
 
 extern void guard_check_right(const GuardRule *rule, Oid table, AttrNumber column, AclMode right,
 							  GuardOption option);

@@ -50,15 +50,14 @@ add(Lister *lister, const char *problem, const GuardHit *other)
 	tuplestore_putvalues(lister->result->setResult, lister->result->setDesc, values, nulls);
 }
 
-/* Returns whether verdicts bind the row of a key to a group, or keep it out. */
+/* Returns whether verdicts bind the row of a key to a group or, if not same, keep it out. */
 static bool
-violation_is_judged(GuardCheck *check, bool same, Datum key, Datum group)
+binds(const GuardCheck *check, bool same, Datum key, Datum group)
 {
-	GuardJudged judged = {{NIL}};
+	GuardCheck of_key = *check;
 
-	if (OidIsValid(check->rule->verdicts))
-		judged = guard_find_judged(check, key, key, false);
-	return guard_judges(&check->leaf->group, &judged, group, same);
+	guard_find_judged(&of_key, key, key, false);
+	return guard_is_bound(&of_key, same, group);
 }
 
 /*
@@ -93,7 +92,7 @@ look_at_similar(GuardCheck *check, const GuardHit *hit, void *state)
 	/* Of a measure in one direction, the later row may rightly lead. */
 	if ((groups ? first && !directed : hit->leaf->table != leaf->table || first != directed) &&
 		!guard_is_true(check, hit->row, &hit->leaf->unless) &&
-		!(groups && violation_is_judged(check, false, other.value, group.value)))
+		!(groups && binds(check, false, other.value, group.value)))
 		add(lister, groups ? "similar leaders" : "similar rows", hit);
 	return STEP_ON;
 }
@@ -108,8 +107,8 @@ look_at_grouped(Lister *lister, bool compared)
 	Datum key = guard_get(check, check->row, &check->leaf->group_key).value;
 
 	lister->near_leader = false;
-	if (compared && leads && OidIsValid(check->rule->verdicts))
-		check->judged = guard_find_judged(check, key, key, false);
+	if (compared && leads)
+		guard_find_judged(check, key, key, false);
 	if (compared)
 		guard_visit(check, false, look_at_similar, lister);
 	if (leads || lister->near_leader)
@@ -118,18 +117,16 @@ look_at_grouped(Lister *lister, bool compared)
 		add(lister, "no group", NULL);
 	else if (!guard_group_has(check, group.value, true, InvalidCommandId))
 		add(lister, "no leader", NULL);
-	else if (!violation_is_judged(check, true, key, group.value))
+	else if (!binds(check, true, key, group.value))
 		add(lister, "not similar to its leader", NULL);
 }
 
 /* Looks at all rows of a table. */
 static void
-look_at_table(Lister *lister, Relation table)
+look_at_table(Lister *lister, GuardRule *rule, Relation table)
 {
 	GuardCheck *check = &lister->check;
-	GuardRule *rule = check->rule;
 	GuardLeaf *leaf = guard_leaf(rule, table);
-	TriggerData data = {.tg_relation = table, .tg_event = TRIGGER_EVENT_INSERT | TRIGGER_EVENT_ROW};
 	TupleTableSlot *row = table_slot_create(table, NULL);
 	TableScanDesc scan = compat_begin_scan(table, GetActiveSnapshot());
 	MemoryContext context =
@@ -144,7 +141,7 @@ look_at_table(Lister *lister, Relation table)
 		CHECK_FOR_INTERRUPTS();
 		*check = (GuardCheck){.rule = rule,
 							  .leaf = leaf,
-							  .data = &data,
+							  .table = table,
 							  .row = row,
 							  .stored = true,
 							  .snapshot = GetActiveSnapshot()};
@@ -163,35 +160,18 @@ look_at_table(Lister *lister, Relation table)
 	MemoryContextDelete(context);
 }
 
-/* Looks at all rows of a guard; `searched` are the tables that it searches. */
+/* Raises an error unless the user may read all rows of a guard's tables. */
 static void
-look_at_guard(Lister *lister, const List *searched)
+check_rights(const GuardRule *rule)
 {
-	GuardRule *rule = lister->check.rule;
-	ListCell *cell;
-
-	if (!rule->action->promises)
-		return;
-	foreach (cell, rule->tables)
-	{
-		Oid table = ((const GuardTable *) lfirst(cell))->oid;
-
-		if (!role_may_read(table, InvalidAttrNumber))
+	for (int i = 0; i < rule->tables; i++)
+		if (!role_may_read(rule->table[i].oid, InvalidAttrNumber))
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("permission denied for table %s", get_rel_name(table)),
+					 errmsg("permission denied for table %s", get_rel_name(rule->table[i].oid)),
 					 errdetail("neardup_guard_violations() reads all its rows.")));
-	}
 	if (OidIsValid(rule->verdicts))
 		require_trust(rule->verdicts, false);
-	foreach (cell, searched)
-	{
-		Relation table = table_open(lfirst_oid(cell), AccessShareLock);
-
-		if (guard_leaf(rule, table)->table == rule->guarded)
-			look_at_table(lister, table);
-		table_close(table, NoLock);
-	}
 }
 
 /* neardup_guard_violations(guarded regclass) → table: what came into a guarded table unchecked. */
@@ -204,7 +184,9 @@ neardup_guard_violations(PG_FUNCTION_ARGS)
 		extension_function(fcinfo->flinfo->fn_oid, "neardup_guard_row", InvalidOid, InvalidOid);
 	Relation table = relation_open(oid, AccessShareLock);
 	Lister lister = {.result = (ReturnSetInfo *) fcinfo->resultinfo};
+	GuardRule *rule;
 	GuardLeaf *leaf;
+	ListCell *cell;
 
 	/* The signature and the condition of a guard may call any function. */
 	require_trust(oid, true);
@@ -216,8 +198,18 @@ neardup_guard_violations(PG_FUNCTION_ARGS)
 		if (trigger->tgfoid != function || !TRIGGER_FOR_ROW(trigger->tgtype) ||
 			guard_main(trigger, table) != trigger)
 			continue;
-		lister.check.rule = guard_rule(trigger->tgoid, table, function, &leaf);
-		look_at_guard(&lister, leaf->searched);
+		rule = guard_rule(trigger->tgoid, table, function, &leaf);
+		if (!rule->action->promises)
+			continue;
+		check_rights(rule);
+		foreach (cell, leaf->searched)
+		{
+			Relation searched = table_open(lfirst_oid(cell), AccessShareLock);
+
+			if (guard_leaf(rule, searched)->table == rule->guarded)
+				look_at_table(&lister, rule, searched);
+			table_close(searched, NoLock);
+		}
 	}
 	relation_close(table, NoLock);
 	return (Datum) 0;
