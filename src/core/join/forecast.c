@@ -273,13 +273,13 @@ forecast_look(Forecast *forecast, double done)
 	double share;
 	double minutes;
 
-	if (forecast->all == 0)
+	if (forecast->all == 0 && forecast->signatures != NULL)
 		estimate_signatures(forecast);
-	share = done / forecast->all * forecast->processes;
+	share = done > 0 ? done / forecast->all * forecast->processes : 0;
 	if (*forecast->pairs < forecast->most / forecast->processes)
 		share = fmax(share, (double) *forecast->pairs * forecast->processes / forecast->most);
 	minutes = (now_us() - forecast->begun) / 60e6 / share;
-	if (forecast->family == 0 || !(minutes * 60e6 >= patience(SILENT_US)))
+	if (share == 0 || forecast->family == 0 || !(minutes * 60e6 >= patience(SILENT_US)))
 		return;
 	options->stats->slow = true;
 	options->slow(options->state, two_digits(forecast->family), fmax(rint(minutes), 1));
