@@ -197,7 +197,6 @@ neardup_code
 neardup_signer_new(neardup_session *session, neardup_kind kind, int k, int b, const char *scheme,
 				   const void *lexicon, size_t length, neardup_signer **signer)
 {
-	const char *usual = kind == NEARDUP_SIMHASH ? DEFAULT_SCHEME_SINGLE : DEFAULT_SCHEME;
 	neardup_signer *made;
 	SchemeId weighed;
 
@@ -211,7 +210,10 @@ neardup_signer_new(neardup_session *session, neardup_kind kind, int k, int b, co
 		weighed = weigh(made, scheme);
 	}
 	else
-		weighed = made->maker.scheme = scheme_of_name(scheme != NULL ? scheme : usual);
+		weighed = made->maker.scheme =
+			scheme_of_name(scheme != NULL              ? scheme :
+							   kind == NEARDUP_SIMHASH ? DEFAULT_SCHEME_SINGLE :
+														 DEFAULT_SCHEME);
 	made->maker.header =
 		signature_header(kind == NEARDUP_MINHASH ? SIGNATURE_MINHASH : SIGNATURE_SIMHASH, k,
 						 kind == NEARDUP_SHINGLES ? 1 : b, weighed);
