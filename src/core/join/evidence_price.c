@@ -1,11 +1,9 @@
 /*
- * evidence_price.c: whether documents are joined by their signatures, or by
- * their evidence alone.
+ * evidence_price.c: whether documents are joined by their signatures, or by their evidence alone.
  *
- * Texts on one form have signatures that are all near each other, so every pair
- * would be compared. Their rare elements tell the sets of these texts apart. So
- * the sets are made and joined, which finds every pair that they would judge to
- * be similar.
+ * Texts on one form have signatures that are all near each other, so every pair would be compared.
+ * Their rare elements tell the sets of these texts apart.  So the sets are made and joined, which finds
+ * every pair that they would judge to be similar.
  */
 #include "join/pair_kinds.h"
 
@@ -15,8 +13,7 @@
 #include "join/evidence.h"
 #include "sketch/sketch.h"
 
-/* The least cost of a join of signatures, in nanoseconds, for which sets are
- * sampled. */
+/* The least cost of a join of signatures, in nanoseconds, for which sets are sampled. */
 #define COST_SAMPLED 100000000
 
 /* The fewest documents on the left for which sets are sampled. */
@@ -34,16 +31,14 @@
 /* The number of sets in a sample of a list. */
 #define SAMPLE_SETS 256
 
-/* Returns the least cost of a join for which sets are sampled, none in tests of
- * tiny lists. */
+/* Returns the least cost of a join for which sets are sampled, none in tests of tiny lists. */
 static double
 cost_sampled(void)
 {
 	return (double) host_limit(COST_SAMPLED);
 }
 
-/* ---- Sets -------------------------------------------------------------------
- */
+/* ---- Sets ------------------------------------------------------------------------- */
 
 /* Returns what it costs to read the lists of sets that are like a sample. */
 static double
@@ -91,18 +86,15 @@ cost_of_sets(const DocumentList *left, const DocumentList *right, double similar
 	return cost + elements * COST_OF_ELEMENT + similar * elements / sets * COST_COMPARED;
 }
 
-/* ---- Candidates that evidence refuses
- * ------------------------------------------ */
+/* ---- Candidates that evidence refuses ------------------------------------------ */
 
-/* A sample has this many times the square root of the documents, so its pairs
- * cost little beside signing. */
+/* A sample has this many times the square root of the documents, so its pairs cost little beside signing. */
 #define SAMPLE_ROOTS 2.0
 
 /* Candidates of a sample that are judged. */
 #define SAMPLE_JUDGED 64
 
-/* Nanoseconds for a candidate that its bitmap refuses, and more for each group
- * in which it is found. */
+/* Nanoseconds for a candidate that its bitmap refuses, and more for each group in which it is found. */
 #define COST_REFUSED 50.0
 #define COST_IN_GROUP 30.0
 
@@ -174,8 +166,7 @@ count_candidate(DrawnCandidates *candidates, uint32_t a, uint32_t b)
 	candidates->position[at][1] = b;
 }
 
-/* Finds the candidates among drawn documents, of one list that is given twice,
- * or of two. */
+/* Finds the candidates among drawn documents, of one list that is given twice, or of two. */
 static void
 find_candidates(const Drawn *x, const Drawn *y, const SymbolJoin *symbols,
 				DrawnCandidates *candidates)
@@ -201,8 +192,7 @@ find_candidates(const Drawn *x, const Drawn *y, const SymbolJoin *symbols,
 	}
 }
 
-/* Returns how many of the candidates that were kept are not similar, as a
- * share. */
+/* Returns how many of the candidates that were kept are not similar, as a share. */
 static double
 refused_share(const DocumentList *left, const DocumentList *right,
 			  const DrawnCandidates *candidates)

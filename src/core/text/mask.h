@@ -6,9 +6,6 @@
 
 #include "base/host.h"
 
-/* What mask.c says of each kind; other rules have another version. */
-#define MASK_RULES_VERSION 1
-
 extern const char mask_names[];
 
 extern bool mask_parse(const char *list, size_t length, unsigned *kinds);
