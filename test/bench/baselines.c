@@ -498,7 +498,7 @@ join_ours(const Bag *bag, uint32_t count, double threshold, double *rank, double
 
 	if (ranks == NULL)
 		abort();
-	set_ranks_place(ranks, true);
+	set_ranks_put(ranks, true);
 	ranked = processor_ms();
 	set_plan_lists(&join, &plan, plan.items.ranks);
 	(void) set_run(&join, &plan, &stats);

@@ -298,12 +298,16 @@ join_spots(Answer *answer, bool partitioned, bool pruned)
 					.left_count = answer->documents,
 					.threshold = answer->threshold,
 					.weighted = true};
-	SetItems items;
+	SetItems items = {0};
+	SetRanks *ranks;
 	Lists lists;
 	uint32_t *limit;
 	uint32_t *met;
 
-	(void) set_items_make(&join, &items);
+	ranks = set_ranks_make(&join, &items);
+	if (ranks == NULL)
+		abort();
+	set_ranks_put(ranks, true);
 	lists = make_lists(&items);
 	limit = make_limits(&items, answer->threshold);
 	met = host_alloc(items.documents * sizeof(uint32_t));
