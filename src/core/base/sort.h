@@ -220,4 +220,21 @@ sort_records(void *records, size_t count, size_t size, SortKey key)
 	}
 }
 
+/* Sorts records by one key, and records with equal keys by another. */
+SORT_INLINE void
+sort_records_twice(void *records, size_t count, size_t size, SortKey key, SortKey then)
+{
+	char *record = records;
+
+	sort_records(records, count, size, key);
+	for (size_t start = 0, end; start < count; start = end)
+	{
+		uint64_t same = key(record + start * size);
+
+		for (end = start + 1; end < count && key(record + end * size) == same; end++)
+			host_check_interrupts_at(end);
+		sort_records(record + start * size, end - start, size, then);
+	}
+}
+
 #endif

@@ -28,17 +28,10 @@ key_of_first(const void *edge)
 static void
 sort_edges(Edges *edges)
 {
-	LongEdge *edge = edges->edge;
-
 	if (!edges->disordered)
 		return;
-	sort_records(edge, edges->count, sizeof(LongEdge), sort_key_unsigned);
-	for (size_t start = 0, end; start < edges->count; start = end)
-	{
-		for (end = start + 1; end < edges->count && edge[end].second == edge[start].second; end++)
-			host_check_interrupts_at(end);
-		sort_records(edge + start, end - start, sizeof(LongEdge), key_of_first);
-	}
+	sort_records_twice(edges->edge, edges->count, sizeof(LongEdge), sort_key_unsigned,
+					   key_of_first);
 	edges->disordered = false;
 }
 

@@ -17,7 +17,7 @@
 #include "join/spread.h"
 #include "sketch/symbols.h"
 
-/* Microseconds before a run is looked at first, and those that one may take in silence. */
+/* Microseconds before the first look at a run, and those that a run may take before the caller is told. */
 #define PATIENCE_US 3000000
 #define SILENT_US 60000000
 
@@ -29,7 +29,7 @@
 
 /* ---- The clock -------------------------------------------------------------------- */
 
-/* Returns the microseconds of a time; none in tests of lists of two, which are told of any run. */
+/* Returns a time in microseconds; 0 in tests whose lists hold at most two, which are told of every run. */
 static double
 patience(double usual)
 {
@@ -265,7 +265,7 @@ two_digits(double number)
 	return rint(number / unit) * unit;
 }
 
-/* Looks at a run whose process has done this much of the work; says if the run takes long. */
+/* Looks at a run of which this process has done some work; tells the caller if the run takes long. */
 void
 forecast_look(Forecast *forecast, double done)
 {

@@ -164,7 +164,7 @@ compare_with_run(JoinPass *pass, Range left, uint32_t run, const PrefixRun *load
 	}
 }
 
-/* Looks how long the join takes. */
+/* Forecasts the join, if it is time to. */
 static void
 join_look_ahead(const JoinPass *pass)
 {

@@ -178,7 +178,7 @@ typedef struct RepeatFinder
 /* The first copy of windows that are first copies themselves. */
 #define KEPT UINT64_MAX
 
-/* Returns whether two words are equal, not ends of texts. */
+/* Returns whether two words are equal, and no ends of texts. */
 static inline bool
 words_are_equal(const PlacedWord *x, const PlacedWord *y)
 {

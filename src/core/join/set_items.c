@@ -35,7 +35,7 @@ typedef struct BagLength
 	uint64_t number;
 } BagLength;
 
-/* A SortKey. */
+/* A SortKey of bags of one length. */
 static inline uint64_t
 key_of_number(const void *bag)
 {
@@ -58,13 +58,7 @@ sort_bags(const SetJoin *join, uint32_t *count)
 		bag[*count] = (BagLength){bag_length(join, of_right, i - of_right * join->left_count), i};
 		*count += bag[*count].length > 0;
 	}
-	sort_records(bag, *count, sizeof(BagLength), sort_key_unsigned);
-	for (uint32_t start = 0, end; start < *count; start = end)
-	{
-		for (end = start + 1; end < *count && bag[end].length == bag[start].length; end++)
-			host_check_interrupts_at(end);
-		sort_records(bag + start, end - start, sizeof(BagLength), key_of_number);
-	}
+	sort_records_twice(bag, *count, sizeof(BagLength), sort_key_unsigned, key_of_number);
 	return bag;
 }
 

@@ -530,7 +530,7 @@ set_join_end(SetJoiner *joiner)
 	host_free(joiner);
 }
 
-/* Looks how long a run takes that has joined some parts up to a document. */
+/* Forecasts a run that has joined some parts, the last one up to document `d`. */
 static void
 sets_look_ahead(const SetJoin *join, const SetPlan *plan, const bool *joined, uint32_t d)
 {

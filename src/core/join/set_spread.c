@@ -79,7 +79,7 @@ make_block(SetSpread *spread, uint32_t from)
 	return plan;
 }
 
-/* Looks how long the join takes, whose block of documents from one number to another is at a document. */
+/* Forecasts the join, which compares the documents [from, to) of a block with document `d`. */
 static void
 block_look_ahead(const SetSpread *spread, uint32_t from, uint32_t to, uint32_t earliest, uint32_t d)
 {

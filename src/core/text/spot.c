@@ -158,18 +158,14 @@ static size_t
 sort_rules(SpotRule *rule, size_t count)
 {
 	size_t kept = 0;
-	size_t end;
 
-	sort_records(rule, count, sizeof(SpotRule), sort_key_unsigned);
-	for (size_t start = 0; start < count; start = end)
+	sort_records_twice(rule, count, sizeof(SpotRule), sort_key_unsigned, rule_shape);
+	for (size_t i = 0; i < count; i++)
 	{
-		host_check_interrupts();
-		for (end = start + 1; end < count && rule[end].antecedent == rule[start].antecedent;)
-			end++;
-		sort_records(rule + start, end - start, sizeof(SpotRule), rule_shape);
-		for (size_t i = start; i < end; i++)
-			if (i == start || rule_shape(&rule[i]) != rule_shape(&rule[kept - 1]))
-				rule[kept++] = rule[i];
+		host_check_interrupts_at(i);
+		if (i == 0 || rule[i].antecedent != rule[kept - 1].antecedent ||
+			rule_shape(&rule[i]) != rule_shape(&rule[kept - 1]))
+			rule[kept++] = rule[i];
 	}
 	return kept;
 }

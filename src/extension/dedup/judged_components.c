@@ -50,15 +50,7 @@ rows_key(const void *record)
 static void
 judged_sort_edges(Edge *edge, size_t edges)
 {
-	size_t from = 0;
-
-	sort_records(edge, edges, sizeof(Edge), similarity_key);
-	for (size_t i = 1; i <= edges; i++)
-		if (i == edges || edge[i].similarity != edge[from].similarity)
-		{
-			sort_records(edge + from, i - from, sizeof(Edge), rows_key);
-			from = i;
-		}
+	sort_records_twice(edge, edges, sizeof(Edge), similarity_key, rows_key);
 }
 
 /* Keeps only the edges of the maximum spanning forest, in order. */

@@ -152,7 +152,6 @@ static inline size_t
 batch_bytes(void)
 {
 	const double most = 1 << 20;
-
 	const double share = options.memory / BATCH_SHARE / options.jobs;
 
 	return (size_t) (options.memory > 0 && share < most ? share : most);

@@ -267,7 +267,7 @@ static Files *all_files[2];
 #define RUN_BYTES 128
 #define MEMORY_BASE 1e6
 
-/* Returns an amount of memory that suffices, or 0 if that is not known: a batch holds the longest record then. */
+/* Returns the memory in which a batch can hold the longest record; 0 if that record is not known. */
 double
 memory_for_passages(void)
 {
