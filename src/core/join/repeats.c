@@ -15,8 +15,6 @@
  */
 #include "join/repeats.h"
 
-#include "join/edges.h"
-
 /* ---- Numbers modulo a prime --------------------------------------------- */
 
 /* The hash of a run of words is a polynomial of their hashes, at a secret number. */
@@ -39,14 +37,6 @@ reduce(Product number)
 	return sum >= PRIME ? sum - PRIME : sum;
 }
 
-/* The hash of the last words, at most `length` of them. */
-typedef struct RollingHash
-{
-	uint64_t hash;
-	uint64_t base;
-	uint64_t power; /* base to the power of length */
-} RollingHash;
-
 static RollingHash
 rolling_begin(uint64_t base, uint32_t length)
 {
@@ -57,14 +47,12 @@ rolling_begin(uint64_t base, uint32_t length)
 	return rolling;
 }
 
-/* Adds a word, and removes the one that is `length` words before it, or 0. */
+/* Adds a word, and removes the one that is `length` words before it, or 0; words are numbers below PRIME. */
 static inline uint64_t
 roll_hash(RollingHash *rolling, uint64_t in, uint64_t out)
 {
-	Product sum = (Product) rolling->hash * rolling->base +
-		(Product) (PRIME - out % PRIME) * rolling->power + in % PRIME;
-
-	return rolling->hash = reduce(sum);
+	return rolling->hash = reduce((Product) rolling->hash * rolling->base +
+								  (Product) (PRIME - out) * rolling->power + in);
 }
 
 /* ---- Words in files ----------------------------------------------------- */
@@ -110,14 +98,10 @@ words_at(WordReader *reader, uint64_t from, size_t count)
 	return reader->word + (from - reader->start);
 }
 
-/* ---- Anchors and windows ------------------------------------------------- */
+/* ---- Anchors ------------------------------------------------------------- */
 
-/* A run of W words: its hash, and its first word. */
-typedef struct Anchor
-{
-	uint64_t hash;
-	uint64_t position;
-} Anchor;
+/* The words of an anchor: W, for windows of `run` words. */
+#define ANCHOR_RUN(run) (((run) + 1) / 2)
 
 /*
  * The windows of an anchor, as a number: the words of the first one before it, and how many there are.  Both
@@ -125,43 +109,155 @@ typedef struct Anchor
  */
 #define WINDOWS(before, count) ((double) ((uint64_t) (before) << 32 | (count)))
 
-/* Windows in a row that are equal to earlier ones. */
-typedef struct EqualRun
+/* Adds the windows of the last anchor, if there are some. */
+static void
+add_anchor(Repeats *repeats, const LongEdge *anchor)
 {
-	uint64_t at;    /* the first of them */
-	uint64_t first; /* its first copy */
-	uint64_t count;
-} EqualRun;
+	if (anchor->similarity > 0)
+		edges_add(&repeats->anchors, *anchor);
+}
 
-/* Words that are equal to earlier ones. */
-typedef struct EqualWords
+/* Finds the anchor of the window that ends with a word, which follows on the words that were scanned. */
+static inline void
+scan_word(Repeats *repeats, AnchorScan *scan, uint64_t at, uint64_t word)
 {
-	uint64_t from;
-	uint64_t to;
-	uint64_t distance; /* words from there to here */
-} EqualWords;
-
-/* A word that was scanned last, and the hash of the run of W words that ends with it. */
-typedef struct ScannedWord
-{
-	uint64_t word;
+	uint32_t length = ANCHOR_RUN(repeats->run);
+	uint64_t reach = repeats->run - length;
+	ScannedWord *scanned = scan->scanned;
+	uint64_t mask = scan->mask;
+	uint64_t least = scan->least;
 	uint64_t hash;
-} ScannedWord;
+
+	scan->text++;
+	hash = roll_hash(&scan->rolling, word,
+					 scan->text > length ? scanned[(at - length) & mask].word : 0);
+	scanned[at & mask] = (ScannedWord){word, hash};
+	if (scan->text < length)
+		return;
+	if (scan->text == length || hash <= scanned[least & mask].hash)
+		least = at;
+	else if (at - least > reach)
+		for (uint64_t i = least = at - reach; i <= at; i++)
+			least = scanned[i & mask].hash <= scanned[least & mask].hash ? i : least;
+	scan->least = least;
+	if (scan->text < repeats->run)
+		return;
+	if (scan->last.similarity > 0 && scan->last.first == least + 1 - length)
+	{
+		scan->last.similarity++;
+		return;
+	}
+	add_anchor(repeats, &scan->last);
+	scan->last = (LongEdge){scanned[least & mask].hash % host_limit(PRIME), least + 1 - length,
+							WINDOWS(least + reach - at, 1)};
+}
+
+/* ---- Records ------------------------------------------------------------- */
+
+/* The shares of memory, of which there are this many, for the edges of each kind. */
+#define SHARES 16
+#define EDGES_SHARE 3
+
+/* The least bytes of memory. */
+#define MEMORY_LEAST (4 << 20)
+
+/* Returns the most edges of a kind in memory, which is at most a byte for each word. */
+static size_t
+most_edges(const Repeats *repeats)
+{
+	return Min(repeats->memory, Max(repeats->length, MEMORY_LEAST)) / SHARES * EDGES_SHARE /
+		sizeof(LongEdge);
+}
+
+/* Notes where a record begins. */
+static void
+begin_record(Repeats *repeats)
+{
+	host_file_write(repeats->records, repeats->record_count * sizeof(uint64_t), &repeats->length,
+					sizeof(uint64_t));
+}
+
+/* Prepares for the words of records. */
+Repeats
+repeats_begin(uint32_t run, size_t memory)
+{
+	uint64_t base = host_random_seed() % (PRIME - 2) + 2;
+	Repeats repeats = {.run = run,
+					   .memory = memory,
+					   .words = host_file_create(),
+					   .records = host_file_create(),
+					   .parts = host_file_create(),
+					   .scan = {.rolling = rolling_begin(base, ANCHOR_RUN(run)), .mask = 1},
+					   .anchors = {.file = host_file_create(),
+								   .edge = host_alloc(sizeof(LongEdge)),
+								   .room = 1,
+								   .run = host_alloc(sizeof(EdgeRun)),
+								   .run_room = 1}};
+
+	while (repeats.scan.mask <= run)
+		repeats.scan.mask *= 2;
+	repeats.scan.scanned = host_alloc(repeats.scan.mask-- * sizeof(ScannedWord));
+	begin_record(&repeats);
+	return repeats;
+}
+
+/* Adds the words of the next records, with their ends. */
+void
+repeats_add(Repeats *repeats, const PlacedWord *words, size_t count)
+{
+	AnchorScan scan = repeats->scan;
+
+	repeats->anchors.most = most_edges(repeats);
+	host_file_write(repeats->words, repeats->length * sizeof(*words), words,
+					count * sizeof(*words));
+	for (; count > 0; count--, words++)
+	{
+		host_check_interrupts_at(count);
+		if (words->hash != 0)
+			scan_word(repeats, &scan, repeats->length, words->hash % PRIME);
+		else
+			scan.text = scan.rolling.hash = 0;
+		repeats->length++;
+		if (words->hash != 0 || words->start != 0)
+			continue;
+		repeats->record_count++;
+		begin_record(repeats);
+	}
+	repeats->scan = scan;
+}
+
+/* Says that only runs of the records so far count in those that follow. */
+void
+repeats_end_others(Repeats *repeats)
+{
+	repeats->has_others = true;
+	repeats->others = repeats->length;
+}
+
+/* Frees the memory, and closes the files. */
+void
+repeats_end(Repeats *repeats)
+{
+	host_file_close(repeats->words);
+	host_file_close(repeats->records);
+	host_file_close(repeats->parts);
+	host_free(repeats->scan.scanned);
+	edges_end(&repeats->anchors);
+}
+
+/* ---- Equal windows ------------------------------------------------------- */
 
 typedef struct RepeatFinder
 {
 	Repeats *repeats;
 	uint32_t run;
 	uint32_t anchor_run; /* W; T once windows are their own anchors */
-	uint64_t base;
-	uint64_t hashes; /* how many hashes anchors are sorted by */
 	WordReader own;
 	WordReader other;
-	EqualWords last; /* the last words that were compared */
-	EqualRun equal;  /* the last windows that are equal to earlier ones */
-	Edges sought;    /* second: the hash of an anchor; first: the anchor; and its windows */
-	Edges pairs;     /* second: the anchor; first: the first one of its hash; and its windows */
-	Edges runs;      /* second: the first of several windows; first: its first copy; and how many */
+	Part words;   /* the last words that were compared, and are equal to earlier ones */
+	Part windows; /* the last windows that are equal to earlier ones */
+	Edges sought; /* second: the hash of a window; first: the window */
+	Edges pairs;  /* second: an anchor; first: the first one of its hash; and its windows */
 	Edges
 		events; /* second: the first of several windows; first: its first copy, or KEPT; and how many */
 	RollingHash window_hash; /* the hash of the last window that was hashed */
@@ -178,6 +274,19 @@ typedef struct RepeatFinder
 /* The first copy of windows that are first copies themselves. */
 #define KEPT UINT64_MAX
 
+/*
+ * Extends a part if another goes on where it ends, or `overlap` before, and the first copy, too.  Returns
+ * whether it does.
+ */
+static bool
+extend_part(Part *part, Part more, uint64_t overlap)
+{
+	if (more.start + overlap != part->end || more.start - more.first != part->start - part->first)
+		return false;
+	part->end = more.end;
+	return true;
+}
+
 /* Returns whether two words are equal, and no ends of texts. */
 static inline bool
 words_are_equal(const PlacedWord *x, const PlacedWord *y)
@@ -189,7 +298,7 @@ words_are_equal(const PlacedWord *x, const PlacedWord *y)
  * Compares the words around an anchor with those around the first one of its hash, as far as its windows
  * reach.  Neighbours have most of them in common.
  */
-static EqualWords
+static Part
 compare_around(RepeatFinder *f, uint64_t position, uint64_t first)
 {
 	uint64_t reach = f->run - f->anchor_run;
@@ -198,50 +307,47 @@ compare_around(RepeatFinder *f, uint64_t position, uint64_t first)
 		f->anchor_run + (size_t) Min(reach, f->repeats->length - position - f->anchor_run);
 	const PlacedWord *x = words_at(&f->own, position - left, left + right);
 	const PlacedWord *y = words_at(&f->other, first - left, left + right);
+	const Part *last = &f->words;
 	size_t from = left;
 	size_t to = left;
 
-	if (position - first == f->last.distance && position >= f->last.from && position < f->last.to)
+	if (position - first == last->start - last->first && position >= last->start &&
+		position < last->end)
 	{
-		from -= (size_t) Min(position - f->last.from, left);
-		to += (size_t) Min(f->last.to - position, right);
+		from -= (size_t) Min(position - last->start, left);
+		to += (size_t) Min(last->end - position, right);
 	}
 	while (to < left + right && words_are_equal(x + to, y + to))
 		to++;
 	while (from > 0 && words_are_equal(x + from - 1, y + from - 1))
 		from--;
-	return f->last = (EqualWords){position - left + from, position - left + to, position - first};
+	return f->words = (Part){position - left + from, position - left + to, first - left + from};
 }
 
-/* Returns whether windows go on where a run ends, and their first copies, too; if so, adds them. */
-static bool
-extend_run(EqualRun *run, EqualRun more)
-{
-	if (run->count == 0 || more.at != run->at + run->count || more.first != run->first + run->count)
-		return false;
-	run->count += more.count;
-	return true;
-}
-
-/* Passes on the last windows that are equal to earlier ones. */
+/* Passes on the last windows that are equal to earlier ones, and their first copies. */
 static void
-flush_run(RepeatFinder *f)
+flush_windows(RepeatFinder *f)
 {
-	if (f->equal.count > 0)
-		edges_add(&f->runs, (LongEdge){f->equal.at, f->equal.first, (double) f->equal.count});
-	f->equal.count = 0;
+	Part run = f->windows;
+	double count = (double) (run.end - run.start);
+
+	if (count > 0 && run.start - run.first >= f->run)
+		edges_add(&f->events, (LongEdge){run.start, run.first, count});
+	if (count > 0 && !f->repeats->has_others)
+		edges_add(&f->events, (LongEdge){run.first, KEPT, count});
 }
 
 /* Notes that a window is equal to an earlier one, the first of all these. */
 static void
 add_equal(RepeatFinder *f, uint64_t window, uint64_t first)
 {
-	if (f->repeats->has_others && window < f->repeats->others)
+	Part part = {window, window + 1, first};
+
+	if ((f->repeats->has_others && window < f->repeats->others) ||
+		extend_part(&f->windows, part, 0))
 		return;
-	if (extend_run(&f->equal, (EqualRun){window, first, 1}))
-		return;
-	flush_run(f);
-	f->equal = (EqualRun){window, first, 1};
+	flush_windows(f);
+	f->windows = part;
 }
 
 /* Returns the hash of a window. */
@@ -252,72 +358,13 @@ hash_window(RepeatFinder *f, uint64_t window)
 	const PlacedWord *word = words_at(&f->own, window - follows, f->run + follows);
 
 	if (follows)
-		(void) roll_hash(&f->window_hash, word[f->run].hash, word[0].hash);
+		(void) roll_hash(&f->window_hash, word[f->run].hash % PRIME, word[0].hash % PRIME);
 	else
 		f->window_hash.hash = 0;
 	for (uint32_t i = 0; !follows && i < f->run; i++)
-		(void) roll_hash(&f->window_hash, word[i].hash, 0);
+		(void) roll_hash(&f->window_hash, word[i].hash % PRIME, 0);
 	f->hashed = window;
 	return f->window_hash.hash;
-}
-
-/* Adds the windows of an anchor, if there are some. */
-static void
-add_anchor(RepeatFinder *f, const LongEdge *anchor)
-{
-	if (anchor->similarity > 0)
-		edges_add(&f->sought, *anchor);
-}
-
-/* Reads all words, and finds the anchors of all windows. */
-static void
-scan_words(RepeatFinder *f)
-{
-	RollingHash rolling = rolling_begin(f->base, f->anchor_run);
-	uint64_t reach = f->run - f->anchor_run;
-	uint64_t text = 0;  /* words of the text so far */
-	uint64_t least = 0; /* the end of the anchor */
-	uint64_t mask = 1;
-	LongEdge last = {.similarity = 0};
-	ScannedWord *scanned;
-
-	while (mask <= f->run)
-		mask *= 2;
-	scanned = host_alloc(mask-- * sizeof(ScannedWord));
-	for (uint64_t at = 0; at < f->repeats->length; at++)
-	{
-		ScannedWord word = {words_at(&f->own, at, 1)->hash, 0};
-
-		host_check_interrupts_at(at);
-		if (word.word == 0)
-		{
-			text = rolling.hash = 0;
-			continue;
-		}
-		text++;
-		word.hash = roll_hash(&rolling, word.word,
-							  text > f->anchor_run ? scanned[(at - f->anchor_run) & mask].word : 0);
-		scanned[at & mask] = word;
-		if (text < f->anchor_run)
-			continue;
-		if (text == f->anchor_run || word.hash <= scanned[least & mask].hash)
-			least = at;
-		else if (at - least > reach)
-			for (uint64_t i = least = at - reach; i <= at; i++)
-				least = scanned[i & mask].hash <= scanned[least & mask].hash ? i : least;
-		if (text < f->run)
-			continue;
-		if (last.similarity > 0 && last.first == least + 1 - f->anchor_run)
-		{
-			last.similarity++;
-			continue;
-		}
-		add_anchor(f, &last);
-		last = (LongEdge){scanned[least & mask].hash % f->hashes, least + 1 - f->anchor_run,
-						  WINDOWS(least + reach - at, 1)};
-	}
-	add_anchor(f, &last);
-	host_free(scanned);
 }
 
 /* An EdgeSink: pairs an anchor with the first one of its hash. */
@@ -343,15 +390,34 @@ compare_pair(void *state, const LongEdge *pair)
 	RepeatFinder *f = state;
 	uint64_t packed = (uint64_t) pair->similarity;
 	uint64_t window = pair->second - (packed >> 32);
-	EqualWords equal = compare_around(f, pair->second, pair->first);
+	Part equal = compare_around(f, pair->second, pair->first);
 
 	for (uint64_t end = window + (uint32_t) packed; window < end; window++)
-		if (window >= equal.from && window + f->run <= equal.to)
-			add_equal(f, window, window - equal.distance);
+		if (window >= equal.start && window + f->run <= equal.end)
+			add_equal(f, window, window - (equal.start - equal.first));
 		else
 			edges_add(&f->sought,
-					  (LongEdge){hash_window(f, window) % f->hashes, window, WINDOWS(0, 1)});
+					  (LongEdge){hash_window(f, window) % host_limit(PRIME), window,
+								 WINDOWS(0, 1)});
 	return true;
+}
+
+/* Finds all windows that are equal to earlier ones: first by anchors, then by their own hashes. */
+static void
+seek_equal_windows(RepeatFinder *f)
+{
+	Edges *sought = &f->repeats->anchors;
+
+	add_anchor(f->repeats, &f->repeats->scan.last);
+	do
+	{
+		f->hash = UINT64_MAX;
+		edges_give(sought, pair_anchor, f);
+		edges_give(&f->pairs, compare_pair, f);
+		sought = &f->sought;
+		f->anchor_run = f->run;
+	} while (f->hash != UINT64_MAX);
+	flush_windows(f);
 }
 
 /* ---- What goes ---------------------------------------------------------- */
@@ -373,11 +439,8 @@ add_gone_words(RepeatFinder *f, uint64_t from, uint64_t to)
 {
 	Part part = {from, to, f->now.first + (from - f->now.start)};
 
-	if (part.start == f->made.end && part.start - part.first == f->made.start - f->made.first)
-	{
-		f->made.end = to;
+	if (extend_part(&f->made, part, 0))
 		return;
-	}
 	write_part(f);
 	f->made = part;
 }
@@ -403,93 +466,43 @@ decide_words(RepeatFinder *f, uint64_t to)
 
 /*
  * An EdgeSink: takes windows that are repeated, or first copies, in order.  Words go with the windows that
- * reach furthest, once those before end, so they are in few parts.
+ * reach furthest, once those before end, so they are in few parts.  Windows may go on where others were found
+ * in another way.
  */
 static bool
 take_event(void *state, const LongEdge *event)
 {
 	RepeatFinder *f = state;
-	Part part = {event->second, event->second + (uint64_t) event->similarity - 1 + f->run,
+	uint64_t overlap = f->run - 1;
+	Part part = {event->second, event->second + (uint64_t) event->similarity + overlap,
 				 event->first};
 
 	decide_words(f, part.start);
 	if (part.first == KEPT)
+	{
 		f->kept = Max(f->kept, part.end);
-	else if (part.end > f->next.end)
+		return true;
+	}
+	(void) extend_part(&f->now, part, overlap);
+	if (!extend_part(&f->next, part, overlap) && part.end > f->next.end)
 		f->next = part;
 	return true;
-}
-
-/* Passes on the last windows, and their first copies. */
-static void
-flush_events(RepeatFinder *f)
-{
-	EqualRun run = f->equal;
-
-	if (run.count > 0 && run.at - run.first >= f->run)
-		edges_add(&f->events, (LongEdge){run.at, run.first, (double) run.count});
-	if (run.count > 0 && !f->repeats->has_others)
-		edges_add(&f->events, (LongEdge){run.first, KEPT, (double) run.count});
-}
-
-/* An EdgeSink: takes windows in order, which may go on where others were found in another way. */
-static bool
-take_run(void *state, const LongEdge *edge)
-{
-	RepeatFinder *f = state;
-	EqualRun run = {edge->second, edge->first, (uint64_t) edge->similarity};
-
-	if (extend_run(&f->equal, run))
-		return true;
-	flush_events(f);
-	f->equal = run;
-	return true;
-}
-
-/* The shares of memory, of which there are this many, for the edges of each kind. */
-#define SHARES 16
-#define EDGES_SHARE 3
-
-/* Words for each byte of memory, which has at least some bytes. */
-#define WORDS_OF_BYTE 2
-#define MEMORY_LEAST (4 << 20)
-
-/* Finds all windows that are equal to earlier ones: first by anchors, then by their own hashes. */
-static void
-seek_equal_windows(RepeatFinder *f)
-{
-	scan_words(f);
-	do
-	{
-		f->hash = UINT64_MAX;
-		edges_give(&f->sought, pair_anchor, f);
-		edges_give(&f->pairs, compare_pair, f);
-		flush_run(f);
-		f->anchor_run = f->run;
-	} while (f->hash != UINT64_MAX);
 }
 
 /* Finds the words that go, when all records have been added. */
 void
 repeats_find(Repeats *repeats)
 {
-	uint64_t base = host_random_seed() % (PRIME - 2) + 2;
 	RepeatFinder f = {.repeats = repeats,
 					  .run = repeats->run,
-					  .anchor_run = (repeats->run + 1) / 2,
-					  .base = base,
-					  .hashes = host_limit(PRIME),
-					  .window_hash = rolling_begin(base, repeats->run),
+					  .anchor_run = ANCHOR_RUN(repeats->run),
+					  .window_hash = rolling_begin(repeats->scan.rolling.base, repeats->run),
 					  .hashed = UINT64_MAX - 1,
 					  .own = reader_begin(repeats),
 					  .other = reader_begin(repeats)};
 
-	repeats->memory = Min(repeats->memory, Max(repeats->length / WORDS_OF_BYTE, MEMORY_LEAST));
-	f.sought.most = f.pairs.most = f.runs.most = f.events.most =
-		repeats->memory / SHARES * EDGES_SHARE / sizeof(LongEdge);
+	f.sought.most = f.pairs.most = f.events.most = most_edges(repeats);
 	seek_equal_windows(&f);
-	edges_give(&f.runs, take_run, &f);
-	flush_events(&f);
 	edges_give(&f.events, take_event, &f);
 	decide_words(&f, UINT64_MAX);
 	write_part(&f);

@@ -4,6 +4,7 @@
 #ifndef NEARDUP_JOIN_REPEATS_H
 #define NEARDUP_JOIN_REPEATS_H
 
+#include "join/edges.h"
 #include "text/text.h"
 
 /* Words [start, end) that go, and the first of those that stay. */
@@ -14,22 +15,47 @@ typedef struct Part
 	uint64_t first;
 } Part;
 
+/* The hash of the last words, at most `length` of them. */
+typedef struct RollingHash
+{
+	uint64_t hash;
+	uint64_t base;
+	uint64_t power; /* base to the power of length */
+} RollingHash;
+
+/* A word that was scanned last, and the hash of the run of W words that ends with it. */
+typedef struct ScannedWord
+{
+	uint64_t word;
+	uint64_t hash;
+} ScannedWord;
+
+/* A search for the anchors of windows, which goes on when more words are added. */
+typedef struct AnchorScan
+{
+	RollingHash rolling;
+	ScannedWord *scanned; /* word n is at n & mask */
+	uint64_t mask;
+	uint64_t text;  /* words of the text so far */
+	uint64_t least; /* the last word of the anchor */
+	LongEdge last;  /* the anchor of the last windows */
+} AnchorScan;
+
 /* The words of records, in files. */
 typedef struct Repeats
 {
-	uint32_t run;        /* the least words of a run */
-	size_t memory;       /* about the most bytes to take */
-	bool has_others;     /* only runs of the first records count, which keep theirs */
-	HostFile *words;     /* PlacedWord: the words, and the ends of texts and records */
-	HostFile *records;   /* where each record begins, and where the last one ends */
-	HostFile *parts;     /* Part: words that go, in order */
-	uint64_t length;     /* words and ends */
-	uint64_t word_count; /* words */
+	uint32_t run;      /* the least words of a run */
+	size_t memory;     /* about the most bytes to take */
+	bool has_others;   /* only runs of the first records count, which keep theirs */
+	HostFile *words;   /* PlacedWord: the words, and the ends of texts and records */
+	HostFile *records; /* uint64_t: where each record begins, and where the last one ends */
+	HostFile *parts;   /* Part: words that go, in order */
+	uint64_t length;   /* words and ends */
 	uint64_t record_count;
 	uint64_t part_count;
 	uint64_t others; /* the length of the first records */
-	uint64_t *mark;  /* where each MARKED-th record begins */
-	size_t mark_room;
+	AnchorScan scan;
+	Edges anchors; /* second: the hash of an anchor; first: its first word; and its windows */
 } Repeats;
 
 /* Words of a record that go, which stood in an earlier record, or before in the same one. */

@@ -1,76 +1,9 @@
 /*
- * repeats_files.c: the files of repeats: words of records that are added, and the words that go, as
- * repeats.c has found them, of some records.
+ * repeats_files.c: the words that go of some records, as repeats.c has found them, and where they are.
  */
 #include "join/repeats.h"
 
 #include "base/sort.h"
-
-/* Where a record begins. */
-typedef struct RecordStart
-{
-	uint64_t position; /* the number of its first word, ends included */
-	uint64_t words;    /* words of the records before */
-} RecordStart;
-
-/* Records of which one is marked in memory. */
-#define MARKED 512
-
-/* ---- Words ---------------------------------------------------------------- */
-
-/* Notes where a record begins. */
-static void
-begin_record(Repeats *repeats)
-{
-	RecordStart start = {repeats->length, repeats->word_count};
-	uint64_t marks = repeats->record_count / MARKED;
-
-	repeats->mark = host_grow(repeats->mark, &repeats->mark_room, marks + 1, sizeof(uint64_t));
-	if (repeats->record_count % MARKED == 0)
-		repeats->mark[marks] = repeats->length;
-	host_file_write(repeats->records, repeats->record_count * sizeof(start), &start, sizeof(start));
-}
-
-/* Prepares for the words of records. */
-Repeats
-repeats_begin(uint32_t run, size_t memory)
-{
-	Repeats repeats = {.run = run,
-					   .memory = memory,
-					   .words = host_file_create(),
-					   .records = host_file_create(),
-					   .parts = host_file_create()};
-
-	begin_record(&repeats);
-	return repeats;
-}
-
-/* Adds the words of the next records, with their ends. */
-void
-repeats_add(Repeats *repeats, const PlacedWord *words, size_t count)
-{
-	host_file_write(repeats->words, repeats->length * sizeof(*words), words,
-					count * sizeof(*words));
-	for (; count > 0; count--, words++)
-	{
-		repeats->length++;
-		repeats->word_count += words->hash != 0;
-		if (words->hash != 0 || words->start != 0)
-			continue;
-		repeats->record_count++;
-		begin_record(repeats);
-	}
-}
-
-/* Says that only runs of the records so far count in those that follow. */
-void
-repeats_end_others(Repeats *repeats)
-{
-	repeats->has_others = true;
-	repeats->others = repeats->length;
-}
-
-/* ---- What goes ------------------------------------------------------------ */
 
 /* Returns a part, or one behind all. */
 static Part
@@ -84,10 +17,10 @@ part_at(const Repeats *repeats, uint64_t number)
 }
 
 /* Returns where a record begins. */
-static RecordStart
+static uint64_t
 record_start(const Repeats *repeats, uint64_t record)
 {
-	RecordStart start;
+	uint64_t start;
 
 	host_file_read(repeats->records, record * sizeof(start), &start, sizeof(start));
 	return start;
@@ -100,20 +33,6 @@ word_at(const Repeats *repeats, uint64_t number)
 
 	host_file_read(repeats->words, number * sizeof(word), &word, sizeof(word));
 	return word;
-}
-
-/* Returns the record of a word, by the marks, and by the records from one of these on. */
-static uint64_t
-record_of_word(const Repeats *repeats, uint64_t word)
-{
-	uint64_t mark = 1;
-	uint64_t record;
-
-	SEARCH_SORTED(mark, (repeats->record_count - 1) / MARKED + 1, repeats->mark[middle] <= word);
-	record = (mark - 1) * MARKED + 1;
-	SEARCH_SORTED(record, Min(mark * MARKED, repeats->record_count),
-				  record_start(repeats, middle).position <= word);
-	return record - 1;
 }
 
 /*
@@ -146,7 +65,10 @@ set_part_positions(const Repeats *repeats, RepeatedPart *made, uint64_t number, 
 static void
 set_first_copy(const Repeats *repeats, RepeatedPart *made, uint64_t word)
 {
-	made->first_record = record_of_word(repeats, word);
+	uint64_t record = 1;
+
+	SEARCH_SORTED(record, repeats->record_count, record_start(repeats, middle) <= word);
+	made->first_record = record - 1;
 	made->first_from = word_at(repeats, word).start;
 	made->first_to = word_at(repeats, word + made->words - 1).end;
 }
@@ -168,41 +90,31 @@ first_part(const Repeats *repeats, uint64_t word)
 RepeatedPart *
 repeats_of(const Repeats *repeats, uint64_t record, uint64_t count, size_t *found)
 {
-	RecordStart next = record_start(repeats, record);
-	uint64_t first = first_part(repeats, next.position);
-	uint64_t words = 0; /* words of the record that are in no part so far */
-	PlacedWord left = {0};
+	uint64_t next = record_start(repeats, record);
+	uint64_t first = first_part(repeats, next);
+	uint64_t left = 0; /* words of the record that are in no part so far */
+	PlacedWord before = {0};
 	RepeatedPart *made;
 
-	*found = first_part(repeats, record_start(repeats, record + count).position) - first;
+	*found = first_part(repeats, record_start(repeats, record + count)) - first;
 	made = host_alloc(*found * sizeof(RepeatedPart));
 	for (size_t i = 0; i < *found; i++)
 	{
 		Part part = part_at(repeats, first + i);
 
 		host_check_interrupts_at(i);
-		for (; next.position <= part.start; record++)
+		if (next <= part.start)
 		{
-			words = next.words;
-			next = record_start(repeats, record + 1);
-			words = next.words - words;
+			while ((next = record_start(repeats, ++record)) <= part.start)
+				;
+			left = word_at(repeats, next - 1).end;
 		}
-		words -= part.end - part.start;
+		left -= part.end - part.start;
 		made[i] =
-			(RepeatedPart){.record = record - 1, .words = part.end - part.start, .left = words};
-		set_part_positions(repeats, made + i, first + i, &left);
+			(RepeatedPart){.record = record - 1, .words = part.end - part.start, .left = left};
+		set_part_positions(repeats, made + i, first + i, &before);
 	}
 	for (size_t i = 0; i < *found; i++)
 		set_first_copy(repeats, made + i, part_at(repeats, first + i).first);
 	return made;
-}
-
-/* Closes the files. */
-void
-repeats_end(Repeats *repeats)
-{
-	host_file_close(repeats->words);
-	host_file_close(repeats->records);
-	host_file_close(repeats->parts);
-	host_free(repeats->mark);
 }

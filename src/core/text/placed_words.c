@@ -62,6 +62,7 @@ add_placed_words(void *state, const TokenBatch *batch)
 		text->byte = first.start;
 		text->character += between;
 		hash = Max(hash & ~UINT64_C(1), 2) | is_alone(token, length);
+		text->words->words++;
 		put_placed_word(text->words,
 						(PlacedWord){hash, (uint32_t) text->character,
 									 (uint32_t) (text->character + inside)});
@@ -90,6 +91,6 @@ placed_words_add(PlacedWords *words, const char *utf8, size_t length)
 void
 placed_words_end_record(PlacedWords *words)
 {
-	words->characters = 0;
-	put_placed_word(words, (PlacedWord){0, 0, 0});
+	put_placed_word(words, (PlacedWord){0, 0, words->words});
+	words->characters = words->words = 0;
 }

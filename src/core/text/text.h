@@ -62,7 +62,7 @@ extern void placed_tokens_of_text(const char *utf8, size_t length, TokenSink sin
 /*
  * A word: a hash that is not 0, whose lowest bit says that it is a character of a script without
  * spaces, and where it is in its record, in characters from 0.  With the hash 0, the end of a text,
- * whose positions are NO_POSITION; or the end of a record, whose positions are 0.
+ * whose positions are NO_POSITION; or the end of a record, where start is 0, and end the number of its words.
  */
 typedef struct PlacedWord
 {
@@ -78,6 +78,7 @@ typedef struct PlacedWords
 	size_t room;
 	uint64_t seed;       /* the seed of hashes */
 	uint64_t characters; /* characters of the record so far */
+	uint32_t words;      /* words of the record so far */
 } PlacedWords;
 
 extern void placed_words_add(PlacedWords *words, const char *utf8, size_t length);

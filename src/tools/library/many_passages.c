@@ -29,7 +29,10 @@ neardup_passages_new(neardup_session *session, uint32_t run, size_t memory,
 	session_keep_file(made->repeats.words);
 	session_keep_file(made->repeats.records);
 	session_keep_file(made->repeats.parts);
-	session_keep(made->repeats.mark);
+	session_keep_file(made->repeats.anchors.file);
+	session_keep(made->repeats.anchors.edge);
+	session_keep(made->repeats.anchors.run);
+	session_keep(made->repeats.scan.scanned);
 	session_keep(made);
 	*passages = made;
 	return session_end();
