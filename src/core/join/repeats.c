@@ -60,37 +60,28 @@ roll_hash(RollingHash *rolling, uint64_t in, uint64_t out)
 /* Words that are read at a time where they are read in order. */
 #define WORDS_STEP 4096
 
+/* Words that were read last. */
 typedef struct WordReader
 {
-	const Repeats *repeats;
 	uint64_t start;
 	size_t count;
 	size_t room;
 	PlacedWord *word;
 } WordReader;
 
-static WordReader
-reader_begin(const Repeats *repeats)
-{
-	size_t room = 2 * (size_t) repeats->run + host_limit(WORDS_STEP);
-
-	return (WordReader){.repeats = repeats,
-						.room = room,
-						.word = host_alloc(room * sizeof(PlacedWord))};
-}
-
 /* Returns words, which are valid until the next call.  If they follow on the last ones, twice as many are read. */
 static inline const PlacedWord *
-words_at(WordReader *reader, uint64_t from, size_t count)
+words_at(const Repeats *repeats, WordReader *reader, uint64_t from, size_t count)
 {
 	uint64_t behind = from - reader->start;
 
 	if (from < reader->start || behind + count > reader->count)
 	{
-		if (from >= reader->start && behind <= reader->count)
-			count = (size_t) Min(reader->repeats->length - from,
-								 Min(Max(count, 2 * reader->count), reader->room));
-		host_file_read(reader->repeats->words, from * sizeof(PlacedWord), reader->word,
+		if (behind <= reader->count)
+			count = (size_t) Min(repeats->length - from,
+								 Max(count, Min(2 * reader->count, host_limit(WORDS_STEP))));
+		reader->word = host_grow(reader->word, &reader->room, count, sizeof(PlacedWord));
+		host_file_read(repeats->words, from * sizeof(PlacedWord), reader->word,
 					   count * sizeof(PlacedWord));
 		reader->start = from;
 		reader->count = count;
@@ -305,8 +296,8 @@ compare_around(RepeatFinder *f, uint64_t position, uint64_t first)
 	size_t left = (size_t) Min(reach, first);
 	size_t right =
 		f->anchor_run + (size_t) Min(reach, f->repeats->length - position - f->anchor_run);
-	const PlacedWord *x = words_at(&f->own, position - left, left + right);
-	const PlacedWord *y = words_at(&f->other, first - left, left + right);
+	const PlacedWord *x = words_at(f->repeats, &f->own, position - left, left + right);
+	const PlacedWord *y = words_at(f->repeats, &f->other, first - left, left + right);
 	const Part *last = &f->words;
 	size_t from = left;
 	size_t to = left;
@@ -355,14 +346,12 @@ static uint64_t
 hash_window(RepeatFinder *f, uint64_t window)
 {
 	bool follows = window == f->hashed + 1;
-	const PlacedWord *word = words_at(&f->own, window - follows, f->run + follows);
+	const PlacedWord *word = words_at(f->repeats, &f->own, window - follows, f->run + follows);
 
-	if (follows)
-		(void) roll_hash(&f->window_hash, word[f->run].hash % PRIME, word[0].hash % PRIME);
-	else
+	if (!follows)
 		f->window_hash.hash = 0;
-	for (uint32_t i = 0; !follows && i < f->run; i++)
-		(void) roll_hash(&f->window_hash, word[i].hash % PRIME, 0);
+	for (uint32_t i = follows ? f->run : 0; i < f->run + follows; i++)
+		(void) roll_hash(&f->window_hash, word[i].hash % PRIME, follows ? word[0].hash % PRIME : 0);
 	f->hashed = window;
 	return f->window_hash.hash;
 }
@@ -452,15 +441,12 @@ decide_words(RepeatFinder *f, uint64_t to)
 	while (f->decided < to)
 	{
 		uint64_t from = Max(f->decided, f->kept);
-		uint64_t end = to;
 
 		if (f->now.end <= f->decided)
 			f->now = f->next;
-		if (f->now.end > f->decided)
-			end = Min(f->now.end, to);
-		if (f->now.end > f->decided && from < end)
-			add_gone_words(f, from, end);
-		f->decided = end;
+		f->decided = f->now.end > f->decided ? Min(f->now.end, to) : to;
+		if (from < Min(f->now.end, f->decided))
+			add_gone_words(f, from, f->decided);
 	}
 }
 
@@ -497,9 +483,7 @@ repeats_find(Repeats *repeats)
 					  .run = repeats->run,
 					  .anchor_run = ANCHOR_RUN(repeats->run),
 					  .window_hash = rolling_begin(repeats->scan.rolling.base, repeats->run),
-					  .hashed = UINT64_MAX - 1,
-					  .own = reader_begin(repeats),
-					  .other = reader_begin(repeats)};
+					  .hashed = UINT64_MAX - 1};
 
 	f.sought.most = f.pairs.most = f.events.most = most_edges(repeats);
 	seek_equal_windows(&f);

@@ -8,16 +8,6 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* A text whose words are added. */
-typedef struct PlacedText
-{
-	PlacedWords *words;
-	const char *utf8;
-	uint64_t byte;      /* a byte of the text up to which characters are counted */
-	uint64_t character; /* the number of the character there */
-	bool ascii;         /* each byte is a character */
-} PlacedText;
-
 /* Returns whether a token is a character of a script without spaces. */
 static bool
 is_alone(const char *token, size_t length)
@@ -41,7 +31,7 @@ put_placed_word(PlacedWords *words, PlacedWord word)
 static void
 add_placed_words(void *state, const TokenBatch *batch)
 {
-	PlacedText *text = state;
+	PlacedWords *words = state;
 
 	host_check_interrupts();
 	for (size_t i = 0; i < batch->count; i++)
@@ -50,22 +40,22 @@ add_placed_words(void *state, const TokenBatch *batch)
 		const char *token = batch_token(batch, i, &length);
 		SourceRange first = batch->position[batch->edge[2 * i]];
 		SourceRange last = batch->position[batch->edge[2 * i + 1] - 1];
-		uint64_t hash = XXH3_64bits_withSeed(token, length, text->words->seed);
-		uint64_t between = first.start - text->byte;
+		uint64_t hash = XXH3_64bits_withSeed(token, length, words->seed);
+		uint64_t between = first.start - words->byte;
 		uint64_t inside = last.end - first.start;
 
-		if (!text->ascii)
+		if (!words->ascii)
 		{
-			between = utf8_characters(text->utf8 + text->byte, between);
-			inside = utf8_characters(text->utf8 + first.start, inside);
+			between = utf8_characters(words->utf8 + words->byte, between);
+			inside = utf8_characters(words->utf8 + first.start, inside);
 		}
-		text->byte = first.start;
-		text->character += between;
+		words->byte = first.start;
+		words->characters += between;
+		words->words++;
 		hash = Max(hash & ~UINT64_C(1), 2) | is_alone(token, length);
-		text->words->words++;
-		put_placed_word(text->words,
-						(PlacedWord){hash, (uint32_t) text->character,
-									 (uint32_t) (text->character + inside)});
+		put_placed_word(words,
+						(PlacedWord){hash, (uint32_t) words->characters,
+									 (uint32_t) (words->characters + inside)});
 	}
 }
 
@@ -76,14 +66,16 @@ add_placed_words(void *state, const TokenBatch *batch)
 void
 placed_words_add(PlacedWords *words, const char *utf8, size_t length)
 {
-	PlacedText text = {.words = words, .utf8 = utf8, .character = words->characters};
 	uint64_t characters = utf8_characters(utf8, length);
+	uint64_t end = words->characters + characters;
 
-	text.ascii = characters == length;
-	words->characters += characters;
-	if (words->characters > UINT32_MAX - 1 || length > UINT32_MAX - 1)
+	if (end > UINT32_MAX - 1 || length > UINT32_MAX - 1)
 		host_refuse_size("a text has more than 4 GB");
-	placed_tokens_of_text(utf8, length, add_placed_words, &text);
+	words->utf8 = utf8;
+	words->byte = 0;
+	words->ascii = characters == length;
+	placed_tokens_of_text(utf8, length, add_placed_words, words);
+	words->characters = end;
 	put_placed_word(words, (PlacedWord){0, NO_POSITION, NO_POSITION});
 }
 

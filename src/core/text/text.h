@@ -77,8 +77,11 @@ typedef struct PlacedWords
 	size_t count;
 	size_t room;
 	uint64_t seed;       /* the seed of hashes */
-	uint64_t characters; /* characters of the record so far */
 	uint32_t words;      /* words of the record so far */
+	uint64_t characters; /* characters of the record up to the last word, or text */
+	const char *utf8;    /* the text whose words are added */
+	uint64_t byte;       /* the first byte of its last word */
+	bool ascii;          /* each byte of it is a character */
 } PlacedWords;
 
 extern void placed_words_add(PlacedWords *words, const char *utf8, size_t length);

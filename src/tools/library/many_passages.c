@@ -69,36 +69,30 @@ neardup_passages_words(neardup_session *session, const neardup_passages *passage
 	return session_end();
 }
 
-/* Adds words, if there are some, or ends the records of `against`; or, at the end, finds passages. */
-static neardup_code
-call_repeats(neardup_session *session, Repeats *repeats, const neardup_bytes *words,
-			 void (*function)(Repeats *))
-{
-	SESSION_BEGIN(session);
-	if (words != NULL)
-		repeats_add(repeats, (const PlacedWord *) words->bytes, words->length / sizeof(PlacedWord));
-	else
-		function(repeats);
-	return session_end();
-}
-
 neardup_code
 neardup_passages_add(neardup_session *session, neardup_passages *passages,
 					 const neardup_bytes *words)
 {
-	return call_repeats(session, &passages->repeats, words, NULL);
+	SESSION_BEGIN(session);
+	repeats_add(&passages->repeats, (const PlacedWord *) words->bytes,
+				words->length / sizeof(PlacedWord));
+	return session_end();
 }
 
 neardup_code
 neardup_passages_end_against(neardup_session *session, neardup_passages *passages)
 {
-	return call_repeats(session, &passages->repeats, NULL, repeats_end_others);
+	SESSION_BEGIN(session);
+	repeats_end_others(&passages->repeats);
+	return session_end();
 }
 
 neardup_code
 neardup_passages_find(neardup_session *session, neardup_passages *passages)
 {
-	return call_repeats(session, &passages->repeats, NULL, repeats_find);
+	SESSION_BEGIN(session);
+	repeats_find(&passages->repeats);
+	return session_end();
 }
 
 /* The header has the struct of the core, with the same members. */
@@ -112,12 +106,9 @@ call_repeats_of(neardup_session *session, const Repeats *repeats, uint64_t first
 				neardup_passage **found, size_t *passages)
 {
 	SESSION_BEGIN(session);
-	*found = NULL;
-	*passages = 0;
 	if (first > repeats->record_count || count > repeats->record_count - first)
 		session_fail(NEARDUP_INVALID, "there are no such records");
-	if (count > 0)
-		*found = (neardup_passage *) repeats_of(repeats, first, count, passages);
+	*found = (neardup_passage *) repeats_of(repeats, first, count, passages);
 	session_keep(*found);
 	return session_end();
 }
