@@ -158,13 +158,13 @@ check_once(Corpus *c, int run, size_t memory)
 	bool gone[WORDS_MOST] = {false};
 	int wrong = 0;
 	uint64_t hash = 0;
+	uint64_t others;
 
 	find_all(c, run);
 	add_words(&repeats, c, 0, Max(c->others, 0));
-	if (c->others >= 0)
-		repeats_end_others(&repeats);
+	others = repeats.record_count;
 	add_words(&repeats, c, Max(c->others, 0), c->words);
-	repeats_find(&repeats);
+	repeats_find(&repeats, c->others >= 0 ? &others : NULL);
 	for (int record = 0, some; record < c->records; record += some)
 	{
 		size_t found;

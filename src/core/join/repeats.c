@@ -217,14 +217,6 @@ repeats_add(Repeats *repeats, const PlacedWord *words, size_t count)
 	repeats->scan = scan;
 }
 
-/* Says that only runs of the records so far count in those that follow. */
-void
-repeats_end_others(Repeats *repeats)
-{
-	repeats->has_others = true;
-	repeats->others = repeats->length;
-}
-
 /* Frees the memory, and closes the files. */
 void
 repeats_end(Repeats *repeats)
@@ -243,6 +235,8 @@ typedef struct RepeatFinder
 	Repeats *repeats;
 	uint32_t run;
 	uint32_t anchor_run; /* W; T once windows are their own anchors */
+	bool has_others;     /* only runs of words before `others` count, which stay */
+	uint64_t others;
 	WordReader own;
 	WordReader other;
 	Part words;   /* the last words that were compared, and are equal to earlier ones */
@@ -324,7 +318,7 @@ flush_windows(RepeatFinder *f)
 
 	if (count > 0 && run.start - run.first >= f->run)
 		edges_add(&f->events, (LongEdge){run.start, run.first, count});
-	if (count > 0 && !f->repeats->has_others)
+	if (count > 0 && !f->has_others)
 		edges_add(&f->events, (LongEdge){run.first, KEPT, count});
 }
 
@@ -334,8 +328,7 @@ add_equal(RepeatFinder *f, uint64_t window, uint64_t first)
 {
 	Part part = {window, window + 1, first};
 
-	if ((f->repeats->has_others && window < f->repeats->others) ||
-		extend_part(&f->windows, part, 0))
+	if ((f->has_others && window < f->others) || extend_part(&f->windows, part, 0))
 		return;
 	flush_windows(f);
 	f->windows = part;
@@ -367,7 +360,7 @@ pair_anchor(void *state, const LongEdge *anchor)
 		f->hash = anchor->second;
 		f->leader = anchor->first;
 	}
-	else if (!f->repeats->has_others || f->leader < f->repeats->others)
+	else if (!f->has_others || f->leader < f->others)
 		edges_add(&f->pairs, (LongEdge){anchor->first, f->leader, anchor->similarity});
 	return true;
 }
@@ -475,16 +468,22 @@ take_event(void *state, const LongEdge *event)
 	return true;
 }
 
-/* Finds the words that go, when all records have been added. */
+/*
+ * Finds the words that go, when all records have been added.  If `others` is not NULL, only runs of the first
+ * `*others` records count, which keep theirs.
+ */
 void
-repeats_find(Repeats *repeats)
+repeats_find(Repeats *repeats, const uint64_t *others)
 {
 	RepeatFinder f = {.repeats = repeats,
 					  .run = repeats->run,
 					  .anchor_run = ANCHOR_RUN(repeats->run),
 					  .window_hash = rolling_begin(repeats->scan.rolling.base, repeats->run),
-					  .hashed = UINT64_MAX - 1};
+					  .hashed = UINT64_MAX - 1,
+					  .has_others = others != NULL};
 
+	if (f.has_others)
+		host_file_read(repeats->records, *others * sizeof(f.others), &f.others, sizeof(f.others));
 	f.sought.most = f.pairs.most = f.events.most = most_edges(repeats);
 	seek_equal_windows(&f);
 	edges_give(&f.events, take_event, &f);

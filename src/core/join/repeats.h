@@ -46,14 +46,12 @@ typedef struct Repeats
 {
 	uint32_t run;      /* the least words of a run */
 	size_t memory;     /* about the most bytes to take */
-	bool has_others;   /* only runs of the first records count, which keep theirs */
 	HostFile *words;   /* PlacedWord: the words, and the ends of texts and records */
 	HostFile *records; /* uint64_t: where each record begins, and where the last one ends */
 	HostFile *parts;   /* Part: words that go, in order */
 	uint64_t length;   /* words and ends */
 	uint64_t record_count;
 	uint64_t part_count;
-	uint64_t others; /* the length of the first records */
 	AnchorScan scan;
 	Edges anchors; /* second: the hash of an anchor; first: its first word; and its windows */
 } Repeats;
@@ -76,8 +74,7 @@ typedef struct RepeatedPart
 
 extern Repeats repeats_begin(uint32_t run, size_t memory);
 extern void repeats_add(Repeats *repeats, const PlacedWord *words, size_t count);
-extern void repeats_end_others(Repeats *repeats);
-extern void repeats_find(Repeats *repeats);
+extern void repeats_find(Repeats *repeats, const uint64_t *others);
 extern RepeatedPart *repeats_of(const Repeats *repeats, uint64_t record, uint64_t count,
 								size_t *found);
 extern void repeats_end(Repeats *repeats);

@@ -294,12 +294,13 @@ dedupe_passages(FILE *report)
 		all.against = true;
 		all_files[1] = files_open(options.others, options.format, false);
 		pipeline(all_files[1], find_words, add_record_words, &all);
-		check(session, neardup_passages_end_against(session, all.passages));
 		all.against = false;
 	}
 	files = all_files[0] = files_open(options.files, options.format, true);
 	pipeline(files, find_words, add_record_words, &all);
-	check(session, neardup_passages_find(session, all.passages));
+	check(session,
+		  neardup_passages_find(session, all.passages,
+								options.against != NULL ? &all.others : NULL));
 	if (options.skip_errors)
 	{
 		all.left_out = resize(NULL, NULL, all.records + 1);

@@ -80,18 +80,12 @@ neardup_passages_add(neardup_session *session, neardup_passages *passages,
 }
 
 neardup_code
-neardup_passages_end_against(neardup_session *session, neardup_passages *passages)
+neardup_passages_find(neardup_session *session, neardup_passages *passages, const uint64_t *against)
 {
 	SESSION_BEGIN(session);
-	repeats_end_others(&passages->repeats);
-	return session_end();
-}
-
-neardup_code
-neardup_passages_find(neardup_session *session, neardup_passages *passages)
-{
-	SESSION_BEGIN(session);
-	repeats_find(&passages->repeats);
+	if (against != NULL && *against > passages->repeats.record_count)
+		session_fail(NEARDUP_INVALID, "there are no such records");
+	repeats_find(&passages->repeats, against);
 	return session_end();
 }
 

@@ -245,13 +245,12 @@ NEARDUP_API neardup_code neardup_passages_words(neardup_session *session,
 NEARDUP_API neardup_code neardup_passages_add(neardup_session *session, neardup_passages *passages,
 											  const neardup_bytes *words);
 
-/* Says that only passages of the records so far are wanted in those that follow. */
-NEARDUP_API neardup_code neardup_passages_end_against(neardup_session *session,
-													  neardup_passages *passages);
-
-/* Finds the passages, when all records have been added. */
-NEARDUP_API neardup_code neardup_passages_find(neardup_session *session,
-											   neardup_passages *passages);
+/*
+ * Finds the passages, when all records have been added.  If `against` is not NULL, only those of the first
+ * *against records, in the ones behind them.
+ */
+NEARDUP_API neardup_code neardup_passages_find(neardup_session *session, neardup_passages *passages,
+											   const uint64_t *against);
 
 /* Words that go, which are in no other passage.  Records are numbered, and characters of all texts of a record counted, from 0. */
 typedef struct neardup_passage

@@ -24,7 +24,7 @@ _FUNCTIONS = dict(line.split() for line in """
     version s: | defaults p: | open p:p | close v:p | message s:p | free v:pp | signature_size z:p | edit_distance i:pszszp
     signer_new i:piiisszp | signer_free v:pp | sign i:ppszp | sign_column i:pppppppp | signer_remember i:ppdzi | mask i:psszp | learn i:psudzppp | common i:psdzpppp | signer_whole z:p | export i:pppp
     parse i:pisp | print i:piszp | compare i:piszszp | pairs i:pppppp | clusters i:pppppp | keepers i:ppppp | blocks i:ppup
-    capsules v:p | passages_new i:puzp | passages_free i:pp | passages_words i:pppip | passages_add i:ppp | passages_end_against i:pp | passages_find i:pp
+    capsules v:p | passages_new i:puzp | passages_free i:pp | passages_words i:pppip | passages_add i:ppp | passages_find i:ppp
     passages_of i:ppzzpp
     """.replace("\n", "|").split("|") if line.strip())
 _TYPES = {"v": None, "p": c_void_p, "s": c_char_p, "z": c_size_t, "i": c_int, "u": c_uint32, "d": c_double}

@@ -86,12 +86,10 @@ def check_arguments(min_run: int, min_left: int) -> None:
 
 def cuts_of(texts: Any, against: Any, min_run: int, jobs: int, memory: int) -> tuple[int, Iterator[Cut]]:
     """Returns how many texts there are, and what goes of each that loses words, in order: what stood before, or in `against`, if that is not None."""
-    passages, others = _Passages(min_run, memory), 0
-    if against is not None:
-        others = passages.add(against, threads(jobs))
-        call("passages_end_against", passages)
+    passages = _Passages(min_run, memory)
+    others = 0 if against is None else passages.add(against, threads(jobs))
     count = passages.add(texts, threads(jobs))
-    alone(lambda: call("passages_find", passages))
+    alone(lambda: call("passages_find", passages, None if against is None else byref(c_uint64(others))))
     return count, _cuts(passages, others, count)
 
 
