@@ -97,43 +97,32 @@ begin_walk(Walk *walk, const RecordBatch *batch, const Record *span)
 		;
 }
 
-/* Returns in how many bytes the next character is written; 0 for a quote that ends what is quoted. */
-static size_t
-written_length(const Walk *walk)
-{
-	const char *at = walk->at;
-	size_t left = walk->end - at;
-	size_t length = 1;
-
-	if (*at == '\\' && walk->format != FORMAT_CSV && left > 1)
-	{
-		if (walk->format == FORMAT_TSV || at[1] != 'u')
-			return 2;
-		/* Half of a pair of surrogates. */
-		return (at[2] == 'd' || at[2] == 'D') && strchr("89abAB", at[3]) != NULL ? 12 : 6;
-	}
-	if (*at == '"' && walk->quoted)
-		return left > 1 && at[1] == '"' ? 2 : 0;
-	while (length < left && (at[length] & 0xC0) == 0x80)
-		length++;
-	return length;
-}
-
-/* Goes on to a character, or to the end; writes quotes that must stay to `out`, if that is not NULL. */
+/* Goes on to a character, or to the end; writes a quote that ends what is quoted to `out`, if that is not NULL. */
 static void
 walk_to(Walk *walk, uint64_t character, Buffer *out)
 {
 	while (walk->at < walk->end && walk->character < character)
 	{
-		size_t length = written_length(walk);
+		const char *at = walk->at;
+		size_t left = walk->end - at;
+		size_t length = 1;
+		bool ends = *at == '"' && walk->quoted && (left == 1 || at[1] != '"');
 
-		if (length == 0)
-		{
-			walk->quoted = false;
-			put(out != NULL ? out : &(Buffer){0}, walk->at, out != NULL);
-		}
-		walk->character += length > 0;
-		walk->at += length > 0 ? length : 1;
+		if (ends && out != NULL)
+			put(out, at, 1);
+		if (*at == '"' && walk->quoted)
+			length += !ends;
+		else if (*at == '\\' && walk->format != FORMAT_CSV && left > 1)
+			/* Half of a pair of surrogates has another one behind it. */
+			length = walk->format == FORMAT_TSV || at[1] != 'u'                   ? 2 :
+				(at[2] == 'd' || at[2] == 'D') && strchr("89abAB", at[3]) != NULL ? 12 :
+																					6;
+		else
+			while (length < left && (at[length] & 0xC0) == 0x80)
+				length++;
+		walk->quoted = walk->quoted && !ends;
+		walk->character += !ends;
+		walk->at += length;
 	}
 }
 
