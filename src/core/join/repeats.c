@@ -145,9 +145,8 @@ scan_word(Repeats *repeats, AnchorScan *scan, uint64_t at, uint64_t word)
 
 /* ---- Records ------------------------------------------------------------- */
 
-/* The shares of memory, of which there are this many, for the edges of each kind. */
-#define SHARES 16
-#define EDGES_SHARE 3
+/* The share of memory for the edges of each kind, of which there are three at once. */
+#define EDGES_SHARE 6
 
 /* The least bytes of memory. */
 #define MEMORY_LEAST (4 << 20)
@@ -156,7 +155,7 @@ scan_word(Repeats *repeats, AnchorScan *scan, uint64_t at, uint64_t word)
 static size_t
 most_edges(const Repeats *repeats)
 {
-	return Min(repeats->memory, Max(repeats->length, MEMORY_LEAST)) / SHARES * EDGES_SHARE /
+	return Min(repeats->memory, Max(repeats->length, MEMORY_LEAST)) / EDGES_SHARE /
 		sizeof(LongEdge);
 }
 

@@ -61,6 +61,18 @@ set_part_positions(const Repeats *repeats, RepeatedPart *made, uint64_t number, 
 		((left->hash | behind.hash) & 1) == 0;
 }
 
+/* Sets where the first copy of a part is, which begins with a word. */
+static void
+set_first_copy(const Repeats *repeats, RepeatedPart *made, uint64_t word)
+{
+	uint64_t record = 1;
+
+	SEARCH_SORTED(record, repeats->record_count, record_start(repeats, middle) <= word);
+	made->first_record = record - 1;
+	made->first_from = word_at(repeats, word).start;
+	made->first_to = word_at(repeats, word + made->words - 1).end;
+}
+
 /* Returns the first part at a word or behind it. */
 static uint64_t
 first_part(const Repeats *repeats, uint64_t word)
@@ -103,14 +115,6 @@ repeats_of(const Repeats *repeats, uint64_t record, uint64_t count, size_t *foun
 		set_part_positions(repeats, made + i, first + i, &before);
 	}
 	for (size_t i = 0; i < *found; i++)
-	{
-		uint64_t word = part_at(repeats, first + i).first;
-
-		record = 1;
-		SEARCH_SORTED(record, repeats->record_count, record_start(repeats, middle) <= word);
-		made[i].first_record = record - 1;
-		made[i].first_from = word_at(repeats, word).start;
-		made[i].first_to = word_at(repeats, word + made[i].words - 1).end;
-	}
+		set_first_copy(repeats, made + i, part_at(repeats, first + i).first);
 	return made;
 }
