@@ -65,11 +65,11 @@ measure_tools()
 	rm -f "$DIR"/{many,tools,machine}.tsv "$DIR/tools.rows"
 }
 
-# What near-copies and passages take from texts of this machine, and a suffix array, which takes 45 bytes of memory for each.
+# What near-copies and passages take from texts of this machine, and a suffix array, which takes 45 bytes of memory for each; and passages of altered copies.
 measure_suffixes()
 {
 	"$MAKE" -C "$TOP" -s lib >/dev/null
 	python_packages "$DIR/suffixes" "$HERE/tools/suffixes.txt" || die "pip did not install suffixes.txt"
-	nice -n 5 "$DIR/suffixes/bin/python" "$HERE/tools/suffixes.py" "$TOP/build/library/neardup" "${NEARDUP_BENCH_MEGABYTES:-30}"
-	rm -f machine.jsonl near.jsonl passages.jsonl rows
+	nice -n 5 "$DIR/suffixes/bin/python" "$HERE/tools/suffixes.py" "$TOP/build/library/neardup" "${NEARDUP_BENCH_MEGABYTES:-30}" ${NEARDUP_BENCH_COPIES:-}
+	rm -f machine.jsonl near.jsonl passages.jsonl copies.jsonl rows
 }

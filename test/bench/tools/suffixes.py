@@ -1,7 +1,8 @@
-"""suffixes.py NEARDUP MEGABYTES: what near-copies and then passages take from texts of this machine, and what a suffix array does.
+"""suffixes.py NEARDUP MEGABYTES [COPIES...]: what near-copies and then passages take from texts of this machine, and what a suffix array does.
 
 The array is of bytes (Lee et al. 2022), which have no words: by pydivsufsort it shows each run of as many bytes as 50 words
-have, on average, that stands twice; all but the first go.
+have, on average, that stands twice; all but the first go.  Then the texts with altered copies, COPIES in all, an eighth of whose
+words are changed.
 """
 
 import json
@@ -81,6 +82,35 @@ def by_suffixes(texts):
     return seconds - begun, megabytes, int(gone.sum()), halves
 
 
+def put_copies(copies):
+    import numpy
+
+    data = numpy.fromfile("machine.jsonl", numpy.uint8)
+    letter = ((data | 32) >= ord("a")) & ((data | 32) <= ord("z"))
+    for line in numpy.flatnonzero(data == ord("\n")).tolist():
+        letter[line:line + len('{"text": "') + 1] = False
+    letter[:len('{"text": "')] = False
+    # An escape of JSON has up to five characters behind its backslash.
+    for i in range(1, 6):
+        letter[i:][data[:-i] == ord("\\")] = False
+    letters, words = numpy.flatnonzero(letter), numpy.count_nonzero(letter[:-1] & ~letter[1:])
+    chance = numpy.random.default_rng(1)
+    with open("copies.jsonl", "wb") as out:
+        data.tofile(out)
+        for _ in range(copies - 1):
+            copy = data.copy()
+            some = chance.choice(letters, words // 8)
+            copy[some] = chance.integers(ord("a"), ord("z") + 1, len(some))
+            copy.tofile(out)
+
+
+def mark(neardup, file):
+    """Returns the processor and the memory that it takes to mark the passages of a file."""
+    with open("rows", "wb") as out:
+        child = subprocess.Popen([neardup, "dedupe", "--unit", "passage", "--jobs", "1", "--mark", file], stdout=out, stderr=subprocess.DEVNULL)
+    return cost_of(os.wait4(child.pid, 0)[2])
+
+
 def main():
     neardup, most = sys.argv[1], float(sys.argv[2])
     if os.fork() == 0:
@@ -88,9 +118,7 @@ def main():
         gather(most * 1e6)
         os._exit(0)
     os.wait()
-    with open("rows", "wb") as out:
-        child = subprocess.Popen([neardup, "dedupe", "--unit", "passage", "--jobs", "1", "--mark", "machine.jsonl"], stdout=out, stderr=subprocess.DEVNULL)
-    costs = cost_of(os.wait4(child.pid, 0)[2])
+    costs = mark(neardup, "machine.jsonl")
     for step, files in ([], ("machine.jsonl", "near.jsonl")), (["--unit", "passage"], ("near.jsonl", "passages.jsonl")):
         with open(files[1], "wb") as out:
             subprocess.run([neardup, "dedupe", *step, files[0]], stdout=out, stderr=subprocess.DEVNULL, check=True)
@@ -101,6 +129,13 @@ def main():
     print(f"\n{len(texts):,} texts, {size / 1e6:.0f} MB\n\n| | s of processor | MB/s | memory, MB | removed, MB | words cut in two |\n|---|---:|---:|---:|---:|---:|")
     row("`neardup dedupe --unit passage --mark`", size, *costs, *marked(texts))
     row("suffix array of bytes", size, *by_suffixes(texts))
+    for copies in sys.argv[3:]:
+        if os.fork() == 0:
+            put_copies(int(copies))
+            os._exit(0)
+        os.wait()
+        seconds, megabytes = mark(neardup, "copies.jsonl")
+        print(f"{copies} altered copies, {os.path.getsize('copies.jsonl') / 1e6:.0f} MB: {seconds:.0f} s of processor, {megabytes:.0f} MB")
 
 
 main()
