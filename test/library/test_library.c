@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "random.h"
 #include "unit.h"
 
 /* ---- A host that counts memory, and fails or cancels when it is told to ---- */
@@ -477,6 +478,50 @@ open_files(void)
 	return count;
 }
 
+/* The bytes of a text whose words are more than memory holds of their anchors. */
+#define PASSAGE_BYTES 10000
+
+/* Finds the passages of two texts, the second of which begins like the first; returns the first error. */
+static neardup_code
+use_passages(neardup_session *session)
+{
+	static char text[2 * PASSAGE_BYTES];
+	static const int64_t entry[] = {0, PASSAGE_BYTES, 2 * PASSAGE_BYTES};
+	const neardup_column texts = {.count = 2,
+								  .entry = entry,
+								  .width = sizeof(*entry),
+								  .data = (const uint8_t *) text};
+	neardup_passages *passages = NULL;
+	neardup_passage *found = NULL;
+	neardup_bytes words = {NULL, 0};
+	size_t count = 0;
+	uint64_t seed = 1;
+	neardup_code code = neardup_passages_new(session, 2, 1, &passages);
+
+	for (int i = 0; i < 2 * PASSAGE_BYTES; i++)
+		text[i] = i % 4 == 3 ? ' ' : 'a' + next_random(&seed) % 26;
+	memcpy(text + PASSAGE_BYTES, text, PASSAGE_BYTES / 2);
+	if (code == NEARDUP_OK)
+		code = neardup_passages_words(session, passages, &texts, false, &words);
+	if (code == NEARDUP_OK)
+		code = neardup_passages_add(session, passages, &words);
+	if (code == NEARDUP_OK)
+		code = neardup_passages_find(session, passages, &(uint64_t){1});
+	if (code == NEARDUP_OK)
+		code = neardup_passages_of(session, passages, 0, 2, &found, &count);
+	if (code == NEARDUP_OK)
+	{
+		CHECK(count > 0 && found[0].record == 1 && found[0].from == 0 && found[0].to >= 4999);
+		CHECK(neardup_passages_add(session, passages, &words) == NEARDUP_INVALID);
+		CHECK(neardup_passages_find(session, passages, &(uint64_t){3}) == NEARDUP_INVALID);
+	}
+	neardup_free(session, found);
+	neardup_free(session, words.bytes);
+	if (passages != NULL)
+		CHECK(neardup_passages_free(session, passages) == NEARDUP_OK);
+	return code;
+}
+
 /* Uses all of the library once; returns the first error. */
 static neardup_code
 use_everything(neardup_session *session)
@@ -524,6 +569,8 @@ use_everything(neardup_session *session)
 		code = neardup_edit_distance(session, mixed, 50, mixed + 2, 50, &distance);
 	if (code == NEARDUP_OK)
 		code = use_files(session, shingles[0].bytes, shingles[0].length, signatures);
+	if (code == NEARDUP_OK)
+		code = use_passages(session);
 	for (int i = 0; i < 2; i++)
 		neardup_free(session, shingles[i].bytes);
 	neardup_free(session, pairs);

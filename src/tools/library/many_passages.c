@@ -74,6 +74,8 @@ neardup_passages_add(neardup_session *session, neardup_passages *passages,
 					 const neardup_bytes *words)
 {
 	SESSION_BEGIN(session);
+	if (passages->repeats.anchors.file == NULL)
+		session_fail(NEARDUP_INVALID, "passages have been found: no words are added any more");
 	repeats_add(&passages->repeats, (const PlacedWord *) words->bytes,
 				words->length / sizeof(PlacedWord));
 	return session_end();
