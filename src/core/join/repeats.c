@@ -151,9 +151,9 @@ scan_word(Repeats *repeats, AnchorScan *scan, uint64_t at, uint64_t word)
 /* The least bytes of memory. */
 #define MEMORY_LEAST (4 << 20)
 
-/* Returns the most edges of a kind in memory, which is at most a byte for each word. */
+/* Returns the most edges of a kind in memory, of which all together take at most a byte for each word. */
 static size_t
-most_edges(const Repeats *repeats)
+edges_in_memory(const Repeats *repeats)
 {
 	return Min(repeats->memory, Max(repeats->length, MEMORY_LEAST)) / EDGES_SHARE /
 		sizeof(LongEdge);
@@ -197,7 +197,7 @@ repeats_add(Repeats *repeats, const PlacedWord *words, size_t count)
 {
 	AnchorScan scan = repeats->scan;
 
-	repeats->anchors.most = most_edges(repeats);
+	repeats->anchors.most = edges_in_memory(repeats);
 	host_file_write(repeats->words, repeats->length * sizeof(*words), words,
 					count * sizeof(*words));
 	for (; count > 0; count--, words++)
@@ -483,7 +483,7 @@ repeats_find(Repeats *repeats, const uint64_t *others)
 
 	if (f.has_others)
 		host_file_read(repeats->records, *others * sizeof(f.others), &f.others, sizeof(f.others));
-	f.sought.most = f.pairs.most = f.events.most = most_edges(repeats);
+	f.sought.most = f.pairs.most = f.events.most = edges_in_memory(repeats);
 	seek_equal_windows(&f);
 	edges_give(&f.events, take_event, &f);
 	decide_words(&f, UINT64_MAX);
