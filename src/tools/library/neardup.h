@@ -221,7 +221,7 @@ NEARDUP_API neardup_code neardup_common(neardup_session *session, const char *sc
  * Passages of many texts that stood before: words that lie in a run of at least `run` words that stood
  * in an earlier record, or ended before this one begins in the same one, and in no first copy of such a
  * run.  Words are those of the recipe.  They are kept in temporary files, 16 bytes for each, until
- * neardup_passages_free().  memory is about the most bytes that neardup_passages_find() takes; 0 is half
+ * neardup_passages_free().  memory is about the most bytes that they take otherwise; 0 is half
  * of the machine's.
  */
 typedef struct neardup_passages neardup_passages;
