@@ -174,6 +174,9 @@ is(run('printf "text,id\na b c,1\n" >h.csv; $N sign -s "word 1" --id text h.csv 
 is(run('printf "text\tid\n\t\nx\t2\n" >e.tsv; $N sign -s "word 1" --id id e.tsv | cut -d / -f 1-4'), "\t1/word 1/512x1/0\n2\t1/word 1/512x1/1\n", 'a row of empty fields');
 file('n.tsv', "text\tid\n\\N\t1\na\\tb\t2\n");
 is(run('$N sign -s "word 1" --id id n.tsv | cut -d / -f 1-4'), "1\t1/word 1/512x1/0\n2\t1/word 1/512x1/2\n", 'NULL and a tab in TSV');
+file('b.tsv', "text\tid\nx\ta\\\tb\\n\\q\n\\Nx\t\\\n");
+is(run('$N sign -s "word 1" --id id b.tsv | cut -d / -f 1-4'), "a\\tb\\nq\t1/word 1/512x1/1\n\\\\\t1/word 1/512x1/1\n", 'backslashes in TSV');
+is(run('printf "id,text\n\"a\"b \"c\",x\n" >b.csv; $N sign -s "word 1" --id id b.csv | cut -d / -f 1-2'), "ab \"c\"\t1/word 1\n", 'text behind a quote in CSV');
 is(run('mkdir x.csv.d; head -2 texts.jsonl >x.csv.d/X.JSONL; $N sign x.csv.d/X.JSONL | wc -l'), "2\n", 'the end of a name tells');
 run('split -l 1 texts.jsonl part. && mkdir d && for f in part.*; do cp $f d/$f.txt; done');
 is(scalar(() = run('$N sign --input files d/*.txt') =~ /^d\/part\.\w+\.txt\t1\/word 3\//mg), $TEXTS, 'a file a document');

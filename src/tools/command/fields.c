@@ -42,42 +42,77 @@ set_field(RecordBatch *batch, int i, const char *bytes, size_t length)
 	batch->seen |= 1u << i;
 }
 
+/* Returns where a character is first, or the end. */
+static const char *
+find(const char *at, const char *end, char c)
+{
+	const char *found = memchr(at, c, end - at);
+
+	return found != NULL ? found : end;
+}
+
+/* Reads a field as in COPY's text format; returns its end. */
+static const char *
+read_copied(const char *at, const char *end, char separator, Buffer *field)
+{
+	static const char letters[] = "bfnrtv";
+	const char *last = find(at, end, separator);
+
+	if (last - at == 2 && memcmp(at, "\\N", 2) == 0)
+		return last;
+	for (;; at++)
+	{
+		const char *escape = find(at, last, '\\');
+		const char *found;
+
+		put(field, at, escape - at);
+		if (escape == last)
+			return last;
+		at = escape + (escape + 1 < end);
+		if (at == last)
+			last = find(at + 1, end, separator);
+		found = at > escape ? strchr(letters, *at) : NULL;
+		put(field, found != NULL ? "\b\f\n\r\t\v" + (found - letters) : at, 1);
+	}
+}
+
+/* Reads a field from behind a quote to the quote that closes it; returns what follows. */
+static const char *
+read_quoted(RecordBatch *batch, const char *at, const char *end, Buffer *field)
+{
+	for (;; at++)
+	{
+		const char *quote = find(at, end, '"');
+
+		put(field, at, quote - at);
+		if (quote == end)
+			batch->defect = open_quote;
+		at = quote + (quote < end);
+		if (at == end || *at != '"')
+			return at;
+		put(field, at, 1);
+	}
+}
+
 /* Reads a field of a CSV or TSV record; returns where the next one begins, or NULL after the last. */
 const char *
 read_field(RecordBatch *batch, const char *at, const char *end, Buffer *field)
 {
-	bool copied = batch->format == FORMAT_TSV; /* whether fields are as in COPY's text format */
-	bool quoted = !copied && at < end && *at == '"';
 	char separator = separator_of(batch->format);
+	const char *last;
 
 	field->length = 0;
-	if (copied && end - at >= 2 && memcmp(at, "\\N", 2) == 0 &&
-		(end - at == 2 || at[2] == separator))
-		at += 2;
-	for (at += quoted; at < end && (quoted || *at != separator); at++)
+	if (batch->format == FORMAT_TSV)
+		last = read_copied(at, end, separator, field);
+	else
 	{
-		char c = *at;
-
-		if (quoted && c == '"' && !(at + 1 < end && at[1] == '"'))
-		{
-			quoted = false;
-			continue;
-		}
-		if (quoted && c == '"')
-			at++;
-		else if (copied && c == '\\' && at + 1 < end)
-		{
-			static const char letters[] = "bfnrtv";
-			const char *found = strchr(letters, *++at);
-
-			c = found != NULL ? "\b\f\n\r\t\v"[found - letters] : *at;
-		}
-		*extend(field, 1) = c;
+		if (at < end && *at == '"')
+			at = read_quoted(batch, at + 1, end, field);
+		last = find(at, end, separator);
+		put(field, at, last - at);
 	}
 	end_field(field);
-	if (quoted)
-		batch->defect = open_quote;
-	return at < end ? at + 1 : NULL;
+	return last < end ? last + 1 : NULL;
 }
 
 /* Notes where a text of the last record is, as it is written. */
