@@ -1,6 +1,6 @@
 # unit.mk: builds programs with the plain C layers, without a server.
 #
-#   make -f test/tools/unit.mk KIND=...                       tests: build/KIND/test/unit/test_*
+#   make -f test/tools/unit.mk KIND=...                       tests: build/KIND/test/unit/test_*; and benchmarks
 #   make -f test/tools/unit.mk build/plain/test/bench/kernels   a benchmark
 #
 # KIND is plain, sanitize, or a processor to compile for, which CROSS then names too.
@@ -22,10 +22,12 @@ HEADERS = $(wildcard src/core/*/*.h src/tools/*/*.h test/unit/*.h test/bench/*.h
 LAYERS = $(SOURCES:%.c=$(OUT)/%.o) $(OUT)/test/unit/host.o
 LIBRARY = $(OUT)/layers.a
 PROGRAMS = $(patsubst %.c,$(OUT)/%,$(wildcard test/unit/test_*.c test/library/test_*.c))
+# These need only compile.  limit.c includes no header of a layer.
+BENCHMARKS = $(patsubst %.c,$(OUT)/%.o,$(filter-out %/limit.c,$(wildcard test/bench/*.c test/bench/*/*.c)))
 # The library has a host of its own.
 LIBNEARDUP = $(patsubst %.c,$(OUT)/%.o,$(SOURCES) $(wildcard src/tools/library/*.c))
 
-all: $(PROGRAMS)
+all: $(PROGRAMS) $(BENCHMARKS)
 
 $(OUT)/%.o: %.c $(HEADERS) test/tools/unit.mk
 	@mkdir -p $(@D)
