@@ -21,6 +21,7 @@ typedef struct Forecast
 	int processes;                       /* processes that take parts of the join */
 	uint64_t most;                       /* pairs after which the join ends */
 	const uint64_t *pairs;               /* pairs that this process has found */
+	uint32_t calls;                      /* calls of forecast_is_due() */
 	double begun;                        /* microseconds of a clock at the first look; 0: not yet */
 	double next;                         /* the time of the next look */
 	const struct SpreadJoin *signatures; /* the join, unless it is of sets */

@@ -482,9 +482,6 @@ set_join_give(SetJoiner *joiner)
 	return wanted;
 }
 
-/* The documents between two looks at the clock. */
-#define LOOK_STEP 64
-
 /* Returns the first document of a part. */
 static uint32_t
 part_start(const SetPlan *plan, int part)
@@ -565,7 +562,7 @@ set_run(const SetJoin *join, const SetPlan *plan, JoinStats *stats)
 		{
 			const SetDocument *document = plan->items.document + d;
 
-			if (d % LOOK_STEP == 0 && forecast_is_due(join->forecast))
+			if (forecast_is_due(join->forecast))
 				sets_look_ahead(join, plan, joined, d);
 			wanted = set_join_seek(joiner, document, d, document->earliest, d) == 0 ||
 				set_join_give(joiner);
