@@ -44,7 +44,7 @@ set_field(RecordBatch *batch, int i, const char *bytes, size_t length)
 
 /* Returns where a character is first, or the end. */
 static const char *
-find(const char *at, const char *end, char c)
+find_byte(const char *at, const char *end, char c)
 {
 	const char *found = memchr(at, c, end - at);
 
@@ -56,13 +56,13 @@ static const char *
 read_copied(const char *at, const char *end, char separator, Buffer *field)
 {
 	static const char letters[] = "bfnrtv";
-	const char *last = find(at, end, separator);
+	const char *last = find_byte(at, end, separator);
 
 	if (last - at == 2 && memcmp(at, "\\N", 2) == 0)
 		return last;
 	for (;; at++)
 	{
-		const char *escape = find(at, last, '\\');
+		const char *escape = find_byte(at, last, '\\');
 		const char *found;
 
 		put(field, at, escape - at);
@@ -70,7 +70,7 @@ read_copied(const char *at, const char *end, char separator, Buffer *field)
 			return last;
 		at = escape + (escape + 1 < end);
 		if (at == last)
-			last = find(at + 1, end, separator);
+			last = find_byte(at + 1, end, separator);
 		found = at > escape ? strchr(letters, *at) : NULL;
 		put(field, found != NULL ? "\b\f\n\r\t\v" + (found - letters) : at, 1);
 	}
@@ -82,7 +82,7 @@ read_quoted(RecordBatch *batch, const char *at, const char *end, Buffer *field)
 {
 	for (;; at++)
 	{
-		const char *quote = find(at, end, '"');
+		const char *quote = find_byte(at, end, '"');
 
 		put(field, at, quote - at);
 		if (quote == end)
@@ -108,7 +108,7 @@ read_field(RecordBatch *batch, const char *at, const char *end, Buffer *field)
 	{
 		if (at < end && *at == '"')
 			at = read_quoted(batch, at + 1, end, field);
-		last = find(at, end, separator);
+		last = find_byte(at, end, separator);
 		put(field, at, last - at);
 	}
 	end_field(field);
