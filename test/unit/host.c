@@ -75,7 +75,7 @@ host_limit(size_t usual)
 {
 	const char *limit = getenv("NEARDUP_LIMIT");
 
-	return Min(usual, limit != NULL ? strtoul(limit, NULL, 10) : host_limit_most);
+	return Min(usual, Min(host_limit_most, limit != NULL ? strtoul(limit, NULL, 10) : SIZE_MAX));
 }
 
 void

@@ -43,6 +43,7 @@ typedef struct Needed
 	uint64_t length_x;
 	uint64_t length_y;
 	uint64_t overlap;
+	uint32_t end; /* the first document that is longer than length_y; 0: not known */
 } Needed;
 
 /* Overlaps that are kept, by the length of the listed document. */
@@ -99,31 +100,45 @@ typedef struct Seeker
 	uint64_t remaining; /* length from the item on */
 } Seeker;
 
-/* Returns overlap_needed() of documents of these lengths, which is mostly known. */
-static uint64_t
+/* Returns what documents of these lengths must share, which is mostly known. */
+static Needed *
 needed_of(SetJoiner *joiner, uint64_t length_x, uint64_t length_y)
 {
 	const SetJoin *join = joiner->join;
 	Needed *known = joiner->needed + length_y % NEEDED;
 
+	if (known->length_y != length_y)
+		known->end = 0;
 	if (known->length_x != length_x || known->length_y != length_y)
 		*known = (Needed){length_x, length_y,
-						  overlap_needed(join->measure, length_x, length_y, join->threshold)};
-	return known->overlap;
+						  overlap_needed(join->measure, length_x, length_y, join->threshold),
+						  known->end};
+	return known;
+}
+
+/* Returns the bitmap of a document. */
+static inline const uint64_t *
+bitmap_of(const SetItems *items, const SetDocument *document)
+{
+	return items->bitmap + (document - items->document) * items->words;
 }
 
 /*
- * Returns whether two documents may share this much, by their bitmaps: for each bit in which they differ,
- * one has an item, or a copy of it, that the other lacks.
+ * Returns in how many bits two bitmaps differ: for each, one document has an item, or a copy of it,
+ * that the other lacks.
  */
+static inline int64_t
+bits_between(const SetItems *items, const uint64_t *x, const uint64_t *y)
+{
+	return symbol_distance((const uint8_t *) x, (const uint8_t *) y, (int) items->words * 64, 1);
+}
+
+/* Returns whether two documents may share this much, by their bitmaps. */
 static bool
 may_share(const SetJoiner *joiner, const SetDocument *x, const SetDocument *y, uint64_t needed)
 {
 	const SetItems *items = &joiner->plan->items;
-	const uint64_t *in_x = items->bitmap + (x - items->document) * items->words;
-	const uint64_t *in_y = items->bitmap + (y - items->document) * items->words;
-	uint64_t differ = (uint64_t) symbol_distance((const uint8_t *) in_x, (const uint8_t *) in_y,
-												 (int) items->words * 64, 1);
+	uint64_t differ = (uint64_t) bits_between(items, bitmap_of(items, x), bitmap_of(items, y));
 
 	return x->length - x->unshared + y->length - y->unshared >= differ + 2 * needed;
 }
@@ -177,7 +192,7 @@ meet(SetJoiner *joiner, const Seeker *seeker, const SetPosting *posting)
 	const SetDocument *x = seeker->document;
 	const SetDocument *y = items->document + posting->document;
 	bool swap = join->right ? x->of_right : x->bag > y->bag;
-	uint64_t needed = needed_of(joiner, x->length, y->length);
+	uint64_t needed = needed_of(joiner, x->length, y->length)->overlap;
 	uint64_t shared;
 
 	if (needed > Min(x->length, y->length))
@@ -214,20 +229,57 @@ is_of_other_rank(const SetPlan *plan, const SetPosting *posting, uint32_t rank)
 		items->rank[items->document[posting->document].item + posting->item] != rank;
 }
 
-/* Meets the documents in the list of a rank that the seeker may be similar to. */
+/* Documents of one length, which follow one another, beside the seeker. */
+typedef struct LengthRun
+{
+	uint32_t end;     /* the first document behind them */
+	uint64_t overlap; /* what they must share with it */
+	int64_t
+		differ; /* in how many bits of the bitmaps they may differ, at most; negative: in none */
+} LengthRun;
+
+/* Returns the documents that are as long as one of a list. */
+static LengthRun
+length_run(SetJoiner *joiner, const SetDocument *x, uint32_t document)
+{
+	const SetItems *items = &joiner->plan->items;
+	uint64_t length = items->document[document].length;
+	Needed *needed = needed_of(joiner, x->length, length);
+	LengthRun run = {.overlap = needed->overlap, .differ = -1};
+	uint32_t end = items->documents;
+
+	if (needed->end == 0)
+	{
+		needed->end = document;
+		SEARCH_SORTED(needed->end, end, items->document[middle].length <= length);
+	}
+	run.end = needed->end;
+	if (run.overlap <= Min(x->length, length))
+		run.differ = (int64_t) (x->length - x->unshared + length) - 2 * (int64_t) run.overlap;
+	return run;
+}
+
+/*
+ * Meets the documents in the list of a rank that the seeker may be similar to.  Most are told apart by
+ * their lengths and bitmaps, before anything else of them is read.
+ */
 static void
 read_list(SetJoiner *joiner, const Seeker *seeker, uint32_t rank, bool of_right)
 {
 	const SetPlan *plan = joiner->plan;
+	const SetItems *items = &plan->items;
+	const uint64_t *bitmap = bitmap_of(items, seeker->document);
 	size_t list = set_list(joiner->join, plan, rank, of_right);
 	const SetPosting *end = plan->posting + plan->start[list + 1];
 	const SetPosting *posting = plan->posting + joiner->first[list];
+	LengthRun run = {.end = 0};
 
 	while (posting < end && posting->document < seeker->from)
 		posting++;
 	joiner->first[list] = (size_t) (posting - plan->posting);
 	for (; posting < end && posting->document < seeker->to; posting++)
 	{
+		const SetDocument *y = items->document + posting->document;
 		uint32_t *met = joiner->met + posting->document;
 
 		host_count_steps(&joiner->steps, 1);
@@ -235,8 +287,12 @@ read_list(SetJoiner *joiner, const Seeker *seeker, uint32_t rank, bool of_right)
 		if (*met == seeker->number + 1 || is_of_other_rank(plan, posting, rank))
 			continue;
 		*met = seeker->number + 1;
-		if (!set_join_are_connected(joiner, seeker->document,
-									plan->items.document + posting->document))
+		if (posting->document >= run.end)
+			run = length_run(joiner, seeker->document, posting->document);
+		if (Min(seeker->remaining, posting->remaining) < run.overlap ||
+			bits_between(items, bitmap, bitmap_of(items, y)) > run.differ)
+			joiner->stats->pruned_by_frequency++;
+		else if (!set_join_are_connected(joiner, seeker->document, y))
 			meet(joiner, seeker, posting);
 	}
 }
@@ -308,9 +364,9 @@ static int64_t
 bits_allowed(SetJoiner *joiner, const SetDocument *x, const SetRun *run)
 {
 	uint64_t nearest = x->length < run->least ? run->least : Min(x->length, run->most);
-	uint64_t needed = needed_of(joiner, x->length, run->least);
+	uint64_t needed = needed_of(joiner, x->length, run->least)->overlap;
 
-	if (needed_of(joiner, x->length, nearest) > Min(x->length, nearest))
+	if (needed_of(joiner, x->length, nearest)->overlap > Min(x->length, nearest))
 		return -1;
 	return (int64_t) (x->length - x->unshared + run->items_most) - 2 * (int64_t) needed;
 }
@@ -374,29 +430,26 @@ find_posting(const SetPlan *plan, size_t first, size_t end, uint32_t document)
 }
 
 /*
- * Returns whether a scan of all documents costs less than the lists of a seeker, whose `items` from the
- * rarest on have lists that it reads.
+ * Returns how many hits a seeker, whose `items` from the rarest on have lists that it reads, has in these,
+ * as soon as they are more than `most`.  Counts documents out of its range, too, unless exact.
  */
-static bool
-scan_is_cheaper(const SetJoiner *joiner, const Seeker *seeker, uint64_t least, bool of_right)
+static double
+hits_of(const SetJoiner *joiner, const Seeker *seeker, bool of_right, double most, bool exact)
 {
 	const SetPlan *plan = joiner->plan;
 	const SetItems *items = &plan->items;
-	double most = (double) (seeker->to - seeker->from) * COST_OF_SCANNED / COST_OF_HIT;
 	uint64_t remaining = seeker->remaining;
-	size_t long_list = host_limit(LONG_LIST);
 	double hits = 0;
 
-	if (plan->longest < long_list)
-		return false;
-	for (uint32_t i = 0; i < seeker->document->items && remaining >= least && hits <= most; i++)
+	for (uint32_t i = 0; i < seeker->document->items && remaining >= joiner->least && hits <= most;
+		 i++)
 	{
 		size_t item = seeker->document->item + i;
 		size_t list = set_list(joiner->join, plan, items->rank[item], of_right);
 		size_t end = plan->start[list + 1];
 		size_t first = joiner->first[list];
 
-		if (end - first >= long_list)
+		if (exact)
 		{
 			first = find_posting(plan, first, end, seeker->from);
 			end = find_posting(plan, first, end, seeker->to);
@@ -404,7 +457,18 @@ scan_is_cheaper(const SetJoiner *joiner, const Seeker *seeker, uint64_t least, b
 		hits += (double) (end - first);
 		remaining -= set_item_frequency(items, item);
 	}
-	return hits > most;
+	return hits;
+}
+
+/* Returns whether a scan of all documents costs less than the lists of a seeker. */
+static bool
+scan_is_cheaper(const SetJoiner *joiner, const Seeker *seeker, bool of_right)
+{
+	double most = (double) (seeker->to - seeker->from) * COST_OF_SCANNED / COST_OF_HIT;
+
+	return joiner->plan->longest >= host_limit(LONG_LIST) &&
+		hits_of(joiner, seeker, of_right, most, false) > most &&
+		hits_of(joiner, seeker, of_right, most, true) > most;
 }
 
 /*
@@ -431,7 +495,7 @@ set_join_seek(SetJoiner *joiner, const SetDocument *document, uint32_t number, u
 		joiner->length = document->length;
 		joiner->least = set_remaining_needed(join, document->length, !joiner->plan->block);
 	}
-	if (scan_is_cheaper(joiner, &seeker, joiner->least, of_right))
+	if (scan_is_cheaper(joiner, &seeker, of_right))
 	{
 		scan(joiner, &seeker);
 		return joiner->founds;
