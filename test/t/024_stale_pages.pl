@@ -54,9 +54,9 @@ sub disowned
 }
 
 like($node->safe_psql('postgres', q{SELECT neardup_check('r_h')}), qr/ dead/, 'the index is consistent');
-is(disowned(), 0, 'all pages of documents have a stamp');
+my $before = disowned();
 $node->safe_psql('postgres', "DELETE FROM r WHERE batch = 2 AND id % 100 = 96; $Node::PASS_HORIZON VACUUM (INDEX_CLEANUP ON) r");
-cmp_ok(disowned(), '>', 0, 'vacuum finds those that no segment lists');
+cmp_ok(disowned(), '>', $before, 'vacuum finds those that no segment lists');
 like($node->safe_psql('postgres', q{SELECT neardup_check('r_h')}), qr/ dead/, 'the index is consistent');
 is($node->safe_psql('postgres', q{SET enable_seqscan = off;
 	SELECT count(*) FROM r a, LATERAL (SELECT count(*) AS found FROM r b WHERE is_within(b.h, a.h, 0)) x WHERE a.id % 500 = 1 AND found <> 1}),

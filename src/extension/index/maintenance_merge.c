@@ -247,8 +247,8 @@ merge_finish_segment(Merge *merge)
 }
 
 /*
- * Returns the segment being written, with room for another page of documents.  Completes the
- * one before if that is full; returns NULL if maintenance has given way.
+ * Returns the segment being written, with room for another page of documents besides the one at
+ * hand.  Completes the one before if that is full; returns NULL if maintenance has given way.
  */
 static NewSegment *
 segment_with_room(Merge *merge)
@@ -256,7 +256,7 @@ segment_with_room(Merge *merge)
 	NewSegment *segment = merge->segment;
 
 	if (segment != NULL &&
-		root_numbers(&segment->root) + documents_per_page(segment->root.stride) >
+		root_numbers(&segment->root) + UINT64_C(2) * documents_per_page(segment->root.stride) >
 			merge->documents_max &&
 		segment->root.document_pages > 0)
 		merge_finish_segment(merge);
@@ -327,11 +327,11 @@ takes_tail(const Merge *merge)
 	return merge->sort == NULL && merge->meta->closed.stride == meta_stride(merge->meta);
 }
 
-/* Returns whether a segment's pages are taken over; those of NULLs alone may have another stride. */
+/* Returns whether pages of a segment are taken over; those of NULLs alone may have another stride. */
 static bool
 takes_segment(const Merge *merge, const SegmentEntry *entry)
 {
-	return merge->sort == NULL && entry->grouped > 0 && !segment_is_dead(entry);
+	return merge->sort == NULL && entry->grouped > 0;
 }
 
 /*
@@ -416,39 +416,40 @@ close_page(Relation index, Buffer buffer)
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 }
 
-/*
- * Makes a share-locked page of documents part of the segment being written.  A page with
- * documents that were copied before it is written first.
- */
+/* Makes a share-locked page with these documents part of the segment being written. */
 static void
-take_page(Merge *merge, Buffer buffer)
+take_page(Merge *merge, Buffer buffer, const SegmentRoot *counted)
 {
-	Page page = BufferGetPage(buffer);
-	MapEntry entry = {.number = page_info(page)->stamp, .block = BufferGetBlockNumber(buffer)};
-	SegmentRoot counted = {.documents = 0};
+	uint32 stamp = page_info(BufferGetPage(buffer))->stamp;
+	MapEntry entry = {.number = stamp, .block = BufferGetBlockNumber(buffer)};
 	NewSegment *segment;
 
-	for (uint32 i = 0; i < page_info(page)->count; i++)
-		root_count(&counted, tid_flags(page_tid(page, i)));
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-	if (merge->segment != NULL && page_info(merge->segment->page.data)->count > 0)
-		write_documents(merge->segment);
 	segment = segment_with_room(merge);
 	if (segment != NULL)
 	{
-		root_add(&segment->root, &counted);
-		segment->dead += counted.documents - root_keyed(&counted);
-		list_documents(segment, entry, entry.number);
+		root_add(&segment->root, counted);
+		segment->dead += counted->documents - root_keyed(counted);
+		list_documents(segment, entry, stamp);
 	}
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 }
 
-/* Adds the documents of a page to the new segment. */
+/*
+ * Adds the documents of a share-locked page to the new segment.  The page becomes part of it,
+ * unless more than a third of the page is dead or empty: that third is won by copying at most two
+ * documents for each of it.  So of no segment that was written is more than a third dead.
+ */
 static void
 add_page(Merge *merge, Buffer buffer)
 {
-	if (merge->take)
-		take_page(merge, buffer);
+	Page page = BufferGetPage(buffer);
+	SegmentRoot counted = {.documents = 0};
+
+	for (uint32 i = 0; i < page_info(page)->count; i++)
+		root_count(&counted, tid_flags(page_tid(page, i)));
+	if (merge->take && root_keyed(&counted) * 3 >= documents_per_page(merge->stride) * 2)
+		take_page(merge, buffer, &counted);
 	else
 		copy_documents(merge, buffer);
 }
@@ -633,8 +634,8 @@ maintenance_meta_read(Relation index)
 
 /*
  * Replaces the sources by one segment with their live documents, or as few as possible.
- * Pages of documents become part of the new segment as they are, unless a third of their
- * documents is dead.  Sets are always copied.  Returns false if maintenance gives way; then nothing
+ * Pages of documents become part of the new segment as they are, unless a third of a page is
+ * dead (see add_page).  Sets are always copied.  Returns false if maintenance gives way; then nothing
  * has changed.
  */
 bool
