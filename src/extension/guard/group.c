@@ -195,7 +195,7 @@ check_group_is_kept(GuardCheck *check)
 				 errhint("To say which rows belong together, name a table in \"verdicts\".")));
 }
 
-/* ---- Reassigned a row -------------------------------------------------------------------------- */
+/* ---- Assigning a row ---------------------------------------------------------------------- */
 
 /* Returns the group of a row that is judged the same, or of the most similar leader; or its key. */
 static Datum
