@@ -235,7 +235,7 @@ typedef struct LengthRun
 	uint32_t end;     /* the first document behind them */
 	uint64_t overlap; /* what they must share with it */
 	int64_t
-		differ; /* in how many bits of the bitmaps they may differ, at most; negative: in none */
+		differ; /* the most bits in which the bitmaps of similar ones differ; negative: none is similar */
 } LengthRun;
 
 /* Returns the documents that are as long as one of a list. */
