@@ -234,8 +234,7 @@ typedef struct LengthRun
 {
 	uint32_t end;     /* the first document behind them */
 	uint64_t overlap; /* what they must share with it */
-	int64_t
-		differ; /* the most bits in which the bitmaps of similar ones differ; negative: none is similar */
+	int64_t differ;   /* the most bits that similar ones differ in; negative: none is similar */
 } LengthRun;
 
 /* Returns the documents that are as long as one of a list. */
