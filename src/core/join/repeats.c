@@ -167,7 +167,7 @@ begin_record(Repeats *repeats)
 					sizeof(uint64_t));
 }
 
-/* Prepares for the words of records. */
+/* Prepares for the words of records.  The lists of anchors have a block from the start, which a caller can keep. */
 Repeats
 repeats_begin(uint32_t run, size_t memory)
 {

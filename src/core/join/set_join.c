@@ -123,26 +123,6 @@ bitmap_of(const SetItems *items, const SetDocument *document)
 	return items->bitmap + (document - items->document) * items->words;
 }
 
-/*
- * Returns in how many bits two bitmaps differ: for each, one document has an item, or a copy of it,
- * that the other lacks.
- */
-static inline int64_t
-bits_between(const SetItems *items, const uint64_t *x, const uint64_t *y)
-{
-	return symbol_distance((const uint8_t *) x, (const uint8_t *) y, (int) items->words * 64, 1);
-}
-
-/* Returns whether two documents may share this much, by their bitmaps. */
-static bool
-may_share(const SetJoiner *joiner, const SetDocument *x, const SetDocument *y, uint64_t needed)
-{
-	const SetItems *items = &joiner->plan->items;
-	uint64_t differ = (uint64_t) bits_between(items, bitmap_of(items, x), bitmap_of(items, y));
-
-	return x->length - x->unshared + y->length - y->unshared >= differ + 2 * needed;
-}
-
 /* An OverlapPart: the lesser frequency. */
 OVERLAP_INLINE uint64_t
 lesser_frequency(void *state, size_t i, size_t j)
@@ -183,52 +163,6 @@ set_join_are_connected(const SetJoiner *joiner, const SetDocument *x, const SetD
 		labels_connected(labels, labels->label[x->bag], labels->label[y->bag]);
 }
 
-/* Compares the seeker and a listed document at the first item that they share. */
-static void
-meet(SetJoiner *joiner, const Seeker *seeker, const SetPosting *posting)
-{
-	const SetJoin *join = joiner->join;
-	const SetItems *items = &joiner->plan->items;
-	const SetDocument *x = seeker->document;
-	const SetDocument *y = items->document + posting->document;
-	bool swap = join->right ? x->of_right : x->bag > y->bag;
-	uint64_t needed = needed_of(joiner, x->length, y->length)->overlap;
-	uint64_t shared;
-
-	if (needed > Min(x->length, y->length))
-	{
-		joiner->stats->pruned_by_length++;
-		return;
-	}
-	if (Min(seeker->remaining, posting->remaining) < needed || !may_share(joiner, x, y, needed))
-	{
-		joiner->stats->pruned_by_frequency++;
-		return;
-	}
-	joiner->stats->compared++;
-	shared = shared_from(items, seeker, posting, needed);
-	host_count_steps(&joiner->steps, x->items + (size_t) y->items);
-	if (shared < needed)
-		return;
-	joiner->found =
-		host_grow(joiner->found, &joiner->found_room, joiner->founds + 1, sizeof(FoundSets));
-	joiner->found[joiner->founds++] =
-		(FoundSets){joiner->plan->block ? posting->document : seeker->number,
-					joiner->plan->block ? seeker->number : posting->document,
-					swap ? y->bag : x->bag, swap ? x->bag : y->bag,
-					overlap_similarity(join->measure, shared, x->length, y->length)};
-}
-
-/* Returns whether a posting is of another rank, which happens in a block. */
-static inline bool
-is_of_other_rank(const SetPlan *plan, const SetPosting *posting, uint32_t rank)
-{
-	const SetItems *items = &plan->items;
-
-	return plan->block &&
-		items->rank[items->document[posting->document].item + posting->item] != rank;
-}
-
 /* Documents of one length, which follow one another, beside the seeker. */
 typedef struct LengthRun
 {
@@ -259,15 +193,78 @@ length_run(SetJoiner *joiner, const SetDocument *x, uint32_t document)
 }
 
 /*
- * Meets the documents in the list of a rank that the seeker may be similar to.  Most are told apart by
- * their lengths and bitmaps, before anything else of them is read.
+ * Returns whether two documents may be similar, by their bitmaps: for each bit in which these differ, one
+ * document has an item, or a copy of it, that the other lacks.  `most` is the `differ` of a LengthRun.
  */
+static inline bool
+may_share(const SetItems *items, const SetDocument *x, const SetDocument *y, int64_t most)
+{
+	int64_t differ =
+		symbol_distance((const uint8_t *) bitmap_of(items, x),
+						(const uint8_t *) bitmap_of(items, y), (int) items->words * 64, 1);
+
+	return differ <= most && differ + (int64_t) y->unshared <= most;
+}
+
+/*
+ * Compares the seeker and a listed document at the first item that they share.  `run` is of the document
+ * that was met last.  Most are refused by their lengths and bitmaps, before anything else of them is read.
+ */
+static void
+meet(SetJoiner *joiner, const Seeker *seeker, const SetPosting *posting, LengthRun *run)
+{
+	const SetJoin *join = joiner->join;
+	const SetItems *items = &joiner->plan->items;
+	const SetDocument *x = seeker->document;
+	const SetDocument *y = items->document + posting->document;
+	bool swap;
+	uint64_t shared;
+
+	if (posting->document >= run->end)
+		*run = length_run(joiner, x, posting->document);
+	if (run->differ < 0)
+	{
+		joiner->stats->pruned_by_length++;
+		return;
+	}
+	if (Min(seeker->remaining, posting->remaining) < run->overlap ||
+		!may_share(items, x, y, run->differ))
+	{
+		joiner->stats->pruned_by_frequency++;
+		return;
+	}
+	if (set_join_are_connected(joiner, x, y))
+		return;
+	joiner->stats->compared++;
+	shared = shared_from(items, seeker, posting, run->overlap);
+	host_count_steps(&joiner->steps, x->items + (size_t) y->items);
+	if (shared < run->overlap)
+		return;
+	swap = join->right ? x->of_right : x->bag > y->bag;
+	joiner->found =
+		host_grow(joiner->found, &joiner->found_room, joiner->founds + 1, sizeof(FoundSets));
+	joiner->found[joiner->founds++] =
+		(FoundSets){joiner->plan->block ? posting->document : seeker->number,
+					joiner->plan->block ? seeker->number : posting->document,
+					swap ? y->bag : x->bag, swap ? x->bag : y->bag,
+					overlap_similarity(join->measure, shared, x->length, y->length)};
+}
+
+/* Returns whether a posting is of another rank, which happens in a block. */
+static inline bool
+is_of_other_rank(const SetPlan *plan, const SetPosting *posting, uint32_t rank)
+{
+	const SetItems *items = &plan->items;
+
+	return plan->block &&
+		items->rank[items->document[posting->document].item + posting->item] != rank;
+}
+
+/* Meets the documents in the list of a rank that the seeker may be similar to. */
 static void
 read_list(SetJoiner *joiner, const Seeker *seeker, uint32_t rank, bool of_right)
 {
 	const SetPlan *plan = joiner->plan;
-	const SetItems *items = &plan->items;
-	const uint64_t *bitmap = bitmap_of(items, seeker->document);
 	size_t list = set_list(joiner->join, plan, rank, of_right);
 	const SetPosting *end = plan->posting + plan->start[list + 1];
 	const SetPosting *posting = plan->posting + joiner->first[list];
@@ -278,7 +275,6 @@ read_list(SetJoiner *joiner, const Seeker *seeker, uint32_t rank, bool of_right)
 	joiner->first[list] = (size_t) (posting - plan->posting);
 	for (; posting < end && posting->document < seeker->to; posting++)
 	{
-		const SetDocument *y = items->document + posting->document;
 		uint32_t *met = joiner->met + posting->document;
 
 		host_count_steps(&joiner->steps, 1);
@@ -286,13 +282,7 @@ read_list(SetJoiner *joiner, const Seeker *seeker, uint32_t rank, bool of_right)
 		if (*met == seeker->number + 1 || is_of_other_rank(plan, posting, rank))
 			continue;
 		*met = seeker->number + 1;
-		if (posting->document >= run.end)
-			run = length_run(joiner, seeker->document, posting->document);
-		if (Min(seeker->remaining, posting->remaining) < run.overlap ||
-			bits_between(items, bitmap, bitmap_of(items, y)) > run.differ)
-			joiner->stats->pruned_by_frequency++;
-		else if (!set_join_are_connected(joiner, seeker->document, y))
-			meet(joiner, seeker, posting);
+		meet(joiner, seeker, posting, &run);
 	}
 }
 
@@ -377,6 +367,7 @@ scan_run(SetJoiner *joiner, const Seeker *seeker, const uint64_t *prefix, uint32
 {
 	const SetItems *items = &joiner->plan->items;
 	const SetRun *run = run_of(joiner, from / RUN * RUN);
+	LengthRun same = {.end = 0};
 	int64_t allowed = bits_allowed(joiner, seeker->document, run);
 	uint32_t words = prefix_words(items);
 	PrefixShape shape = {(int) words, 1, (int) Min(allowed, 64 * words)};
@@ -399,8 +390,7 @@ scan_run(SetJoiner *joiner, const Seeker *seeker, const uint64_t *prefix, uint32
 		if ((bits & 1) == 0 || (two && y->of_right == seeker->document->of_right))
 			continue;
 		joiner->stats->pruned_by_frequency--;
-		if (!set_join_are_connected(joiner, seeker->document, y))
-			meet(joiner, seeker, &whole);
+		meet(joiner, seeker, &whole, &same);
 	}
 }
 

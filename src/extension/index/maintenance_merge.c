@@ -437,8 +437,8 @@ take_page(Merge *merge, Buffer buffer, const SegmentRoot *counted)
 
 /*
  * Adds the documents of a share-locked page to the new segment.  The page becomes part of it,
- * unless more than a third of the page is dead or empty: that third is won by copying at most two
- * documents for each of it.  So of no segment that was written is more than a third dead.
+ * unless more than a third of the page is dead or empty.  Then at most two documents are copied for
+ * each that is dead or missing.  So a merge writes no segment that is dead (see segment_is_dead).
  */
 static void
 add_page(Merge *merge, Buffer buffer)
