@@ -233,7 +233,7 @@ static const Option known[] = {
 	{"mask", "KIND[,KIND]",
 	 "masks what changes by itself: url, email, uuid, ip, date, hex, number, digits (words with digits)",
 	 &options.mask, .only = "sign, pairs, clusters, dedupe, learn and compare", .of = OF_TEXTS},
-	{"minhash", "K,B", "signs by minhash; default: 512,1", &options.minhash, .only = SIGNERS,
+	{"minhash", "K,B", "signs by minhash; default: 512,1, or 192,2 where texts decide", &options.minhash, .only = SIGNERS,
 	 .of = OF_TEXTS | OF_WHOLE_RECORDS | OF_ONE_KIND},
 	{"simhash", "F", "signs by simhash of F bits", &options.simhash, .only = SIGNERS,
 	 .of = OF_TEXTS | OF_WHOLE_RECORDS | OF_ONE_KIND | OF_ONE_WEIGHT},

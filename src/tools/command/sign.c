@@ -40,8 +40,10 @@ new_signer(neardup_session *session, neardup_kind kind)
 	const char *shape = kind == NEARDUP_SIMHASH ? options.simhash : options.minhash;
 	neardup_signer *signer;
 	bool usual = kind == NEARDUP_MINHASH && shape == NULL;
-	int k = usual ? neardup_defaults()->k : 0;
-	int b = usual ? neardup_defaults()->b : kind != NEARDUP_SHINGLES;
+	const neardup_default *defaults = neardup_defaults();
+	bool decided = texts_decide();
+	int k = !usual ? 0 : decided ? defaults->decided_k : defaults->k;
+	int b = !usual ? kind != NEARDUP_SHINGLES : decided ? defaults->decided_b : defaults->b;
 	int end = 0;
 
 	if (kind != NEARDUP_SHINGLES && !usual &&

@@ -101,6 +101,8 @@ typedef struct neardup_default
 	uint32_t entries; /* the entries of a lexicon */
 	double share;
 	double threshold; /* the threshold of the command */
+	int decided_k;    /* the symbols of minhash where texts decide, of which it only says which are compared */
+	int decided_b;
 } neardup_default;
 
 NEARDUP_API const neardup_default *neardup_defaults(void);

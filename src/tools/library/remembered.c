@@ -1,9 +1,17 @@
 /*
  * remembered.c: the sets of texts that signers remember.
  */
+#define _GNU_SOURCE
 #include "library/session.h"
 
 #include <stdatomic.h>
+
+/* The lock of a memory is held for less time than a thread takes to sleep and wake: it spins first, if it can. */
+#ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
+#define SHORT_LOCK PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
+#else
+#define SHORT_LOCK PTHREAD_MUTEX_INITIALIZER
+#endif
 
 neardup_code
 neardup_signer_remember(neardup_session *session, neardup_signer *signer, double threshold,
@@ -20,7 +28,7 @@ neardup_signer_remember(neardup_session *session, neardup_signer *signer, double
 	*memory = (Memory){.tag = atomic_fetch_add(&memories, 1) % UINT8_MAX + 1,
 					   .later = later,
 					   .sets = lone_begin(threshold, bytes)};
-	pthread_mutex_init(&memory->lock, NULL);
+	memory->lock = (pthread_mutex_t) SHORT_LOCK;
 	session_keep(memory->sets.seen.bits);
 	session_keep(memory->sets.list);
 	session_keep(memory->sets.similar);

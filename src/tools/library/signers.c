@@ -20,7 +20,9 @@ neardup_defaults(void)
 											 .f = DEFAULT_SIMHASH_F,
 											 .entries = DEFAULT_LEXICON_ENTRIES,
 											 .share = DEFAULT_LEXICON_SHARE,
-											 .threshold = DEFAULT_THRESHOLD};
+											 .threshold = DEFAULT_THRESHOLD,
+											 .decided_k = DEFAULT_DECIDED_K,
+											 .decided_b = DEFAULT_DECIDED_B};
 
 	return &defaults;
 }

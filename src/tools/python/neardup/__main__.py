@@ -63,7 +63,7 @@ def _parser() -> _Parser:
     add("-f", "--field", default="text", help="the column of the text (text), or a field in it, such as data.text or messages[].content")
     add("--id", help="the column of the id; without it rows are numbered from 1")
     add("-s", "--scheme", help="shingles, such as 'char 5' ('word 3')")
-    add("--minhash", type=_shape, default=(DEFAULT.k, DEFAULT.b), metavar="K,B", help=f"the shape of signatures ({DEFAULT.k},{DEFAULT.b})")
+    add("--minhash", type=_shape, default=(None, None), metavar="K,B", help=f"the shape of signatures ({DEFAULT.k},{DEFAULT.b}, or {DEFAULT.decided_k},{DEFAULT.decided_b} where texts decide)")
     add("--shingles", action="store_true", help="compares the sets of shingles")
     add("--lexicon", metavar="FILE", help="weights of shingles, as 'neardup learn' makes them")
     add("--common", type=float, metavar="SHARE", help="leaves out the shingles that at least this share of the distinct texts has, and at least 20 of them")

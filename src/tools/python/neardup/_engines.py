@@ -52,8 +52,8 @@ class How:
     id: str
     order: tuple[str, ...]
     threshold: float = DEFAULT.threshold
-    k: int = DEFAULT.k
-    b: int = DEFAULT.b
+    k: int | None = None
+    b: int | None = None
     scheme: str | None = None
     lexicon: Lexicon | None = None
     nearest: bool = False
@@ -129,7 +129,7 @@ def sign(how: How, blocks: int, table: Any) -> Any:
     if texts.null_count:
         columns["value"] = texts = compute.fill_null(texts, pyarrow.scalar("", texts.type))
     if how.decide == "signatures" or blocks > 1:
-        signatures = minhash(texts, k=how.k, b=how.b, scheme=how.scheme, lexicon=how.lexicon)
+        signatures = make_values(texts, k=how.k, b=how.b, scheme=how.scheme, lexicon=how.lexicon, shingles=False, decide="signatures", jobs=1)
         if how.decide == "signatures":
             columns["value"] = pyarrow.array(signatures).cast(pyarrow.binary())
         if blocks > 1:

@@ -46,7 +46,7 @@ _STRINGS = {name: [i for i, (kind, following) in enumerate(itertools.pairwise([*
 
 class _Default(ctypes.Structure):
     _fields_ = [("k", c_int), ("b", c_int), ("f", c_int), ("entries", c_uint32), ("share", c_double),
-                ("threshold", c_double)]
+                ("threshold", c_double), ("decided_k", c_int), ("decided_b", c_int)]
 
 
 DEFAULT: Any = _Default.from_address(FUNCTION["defaults"]())

@@ -450,16 +450,17 @@ def _checked(opened: _Opened, made: Any) -> Any:
     return opened.back(made)
 
 
-def make_values(texts: Any, *, k: int, b: int, scheme: str | None, lexicon: Lexicon | None, shingles: bool, decide: str,
+def make_values(texts: Any, *, k: int | None, b: int | None, scheme: str | None, lexicon: Lexicon | None, shingles: bool, decide: str,
                 jobs: int, progress: Progress = None) -> Values:
     """Makes the values of texts by which dedupe() compares them."""
     made: Values
     if shingles:
         made = make_shingles(texts, scheme=scheme, lexicon=lexicon, jobs=jobs, progress=progress)
     elif decide == "texts":
-        made = minhash_decided(texts, k, b, scheme, lexicon, jobs, progress)
+        usual = (DEFAULT.k, DEFAULT.b) if k or b else (DEFAULT.decided_k, DEFAULT.decided_b)
+        made = minhash_decided(texts, k or usual[0], b or usual[1], scheme, lexicon, jobs, progress)
     else:
-        made = minhash(texts, k=k, b=b, scheme=scheme, lexicon=lexicon, jobs=jobs, progress=progress)
+        made = minhash(texts, k=k or DEFAULT.k, b=b or DEFAULT.b, scheme=scheme, lexicon=lexicon, jobs=jobs, progress=progress)
     return made
 
 
@@ -508,7 +509,7 @@ def _without_passages(opened: _Opened | None, records: Any, text: Any, sides: tu
 
 
 def dedupe(records: Any, threshold: float = DEFAULT.threshold, *, text: Any = None, id: Any = None,
-           report: bool = False, against: Any = None, k: int = DEFAULT.k, b: int = DEFAULT.b, scheme: str | None = None,
+           report: bool = False, against: Any = None, k: int | None = None, b: int | None = None, scheme: str | None = None,
            lexicon: Lexicon | None = None, common: float | None = None, source: Any = None, shingles: bool = False,
            multiset: bool = False, containment: bool = False, nearest: bool = False, decide: str | None = None,
            contained: float | None = None, unit: str = "record", min_run: int = 50, min_left: int = 1, mark: bool = False,
@@ -527,7 +528,7 @@ def dedupe(records: Any, threshold: float = DEFAULT.threshold, *, text: Any = No
     With `common`, a share, what at least this share of the distinct texts has, or of those of one value in the column
     `source`, and at least 20, is left out of all texts, as by the lexicon Lexicon.common(), unless a text has nothing else.
 
-    minhash() signs texts, with k, b, scheme and lexicon; with shingles=True, multiset or containment shingles()
+    minhash() signs texts, with k, b (192 and 2, if the texts decide), scheme and lexicon; with shingles=True, multiset or containment shingles()
     does.  Of those whose minhashes may reach the threshold, the shingles of the texts decide; with decide="signatures", or
     where one side has only values, the estimate does.  With `contained`, a share, a record goes if at least this share of its shingles is in the one
     that stays; the threshold says which are looked at.  The other arguments are those of clusters() and minhash().

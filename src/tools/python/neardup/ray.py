@@ -15,7 +15,7 @@ _IDS_OF_TASK = 10_000_000
 
 
 def dedupe(ds: Any, threshold: float = DEFAULT.threshold, *, text: str, id: str, order: Any, report: bool = False,
-           against: Any = None, blocks: int | None = None, k: int = DEFAULT.k, b: int = DEFAULT.b, scheme: str | None = None,
+           against: Any = None, blocks: int | None = None, k: int | None = None, b: int | None = None, scheme: str | None = None,
            lexicon: Lexicon | None = None, nearest: bool = False, decide: str = "texts", jobs: int = 1, memory: int = 0) -> Any:
     """Returns the rows of a ray.data.Dataset that stay when near-duplicates go, as neardup.spark.dedupe() does of a
     DataFrame; help() of that explains the arguments.  A task takes `jobs` processors.  Ray needs polars for report=True,

@@ -16,7 +16,7 @@ _BYTES_OF_IDS = 50 << 20
 
 
 def dedupe(df: Any, threshold: float = DEFAULT.threshold, *, text: str, id: str, order: Any, report: bool = False,
-           against: Any = None, blocks: int | None = None, k: int = DEFAULT.k, b: int = DEFAULT.b, scheme: str | None = None,
+           against: Any = None, blocks: int | None = None, k: int | None = None, b: int | None = None, scheme: str | None = None,
            lexicon: Lexicon | None = None, nearest: bool = False, decide: str = "texts", jobs: int = 1, memory: int = 0) -> Any:
     """Returns the rows of a DataFrame that stay when near-duplicates go: the first of each cluster in the order of the
     column `order`, or of several, then of `id`, and those without a text.  Rows that are similar to one of the DataFrame
