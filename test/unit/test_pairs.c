@@ -370,6 +370,56 @@ evidence_is_joined(uint32_t count, uint32_t families, size_t memory)
 	free_rows(&rows);
 }
 
+static int left_to_share;
+
+/* A PairNext: returns -1 halfway, and at the end. */
+static int
+next_shared(void *state)
+{
+	int *half = state;
+
+	return left_to_share <= *half ? -1 : --left_to_share;
+}
+
+/* A function of PairOptions: two threads, one after the other, share work. */
+static void
+share_in_turn(void *state, int count, PairWork work, void *work_state)
+{
+	int half = count / 2;
+
+	(void) state;
+	left_to_share = count;
+	work(work_state, next_shared, &half);
+	half = 0;
+	work(work_state, next_shared, &half);
+}
+
+/* Texts whose signatures are equal are clustered by their evidence, whether they are judged in turn or ahead. */
+static void
+stars_are_judged(uint32_t count, uint32_t families, size_t limit)
+{
+	Rows rows = make_rows(count, false, families, false);
+	PairStats stats = {0};
+	PairOptions options = {.threshold = 0.8,
+						   .recall = 1,
+						   .evidence = true,
+						   .memory = SIZE_MAX,
+						   .sides = 1,
+						   .stats = &stats};
+	SignatureHeader shape = signature_header(SIGNATURE_MINHASH, rows.k, 1, 0);
+	Documents *documents;
+
+	memset(rows.symbols, 0, rows.count * rows.stride);
+	documents = add_rows(&rows, &options, &shape);
+	host_limit_most = limit;
+	check_stars(&rows, documents, &options);
+	options.share = share_in_turn;
+	check_stars(&rows, documents, &options);
+	host_limit_most = SIZE_MAX;
+	documents_end(documents);
+	free_rows(&rows);
+}
+
 /* Sets of which none has an element that few have are no help: their lists cost more than signatures. */
 static void
 common_elements_are_no_help(void)
@@ -632,6 +682,9 @@ main(void)
 	evidence_is_joined(1200, 400, SIZE_MAX);
 	evidence_is_joined(1201, 30, 1 << 18);
 	common_elements_are_no_help();
+	stars_are_judged(700, 60, SIZE_MAX);
+	stars_are_judged(700, 60, 100);
+	stars_are_judged(300, 3, 2);
 	for (int multiset = 0; multiset < 2; multiset++)
 	{
 		judges_are_exact(0.8, 0, multiset);

@@ -11,7 +11,8 @@
 #define DEFAULT_SCHEME_SINGLE "word 1" /* the scheme of simhash and lexicons */
 #define DEFAULT_MINHASH_K 512
 #define DEFAULT_MINHASH_B 1
-#define DEFAULT_DECIDED_K 192 /* minhash that only says which texts are compared: few bins, soon filled */
+#define DEFAULT_DECIDED_K \
+	192 /* minhash that only says which texts are compared: few bins, soon filled */
 #define DEFAULT_DECIDED_B 2
 #define DEFAULT_SIMHASH_F 64
 #define DEFAULT_LEXICON_ENTRIES 10000

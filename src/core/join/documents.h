@@ -30,6 +30,9 @@ typedef bool (*PairSink)(void *state, uint32_t a, uint32_t b, double similarity)
 /* Returns the part to join next, or -1.  Then the part that it returned before is done. */
 typedef int (*PairNext)(void *state);
 
+/* Does work that is numbered, for each number that is returned next until it is -1. */
+typedef void (*PairWork)(void *state, PairNext next, void *next_state);
+
 /* What a call did. */
 typedef struct PairStats
 {
@@ -57,6 +60,8 @@ typedef struct PairOptions
 	int sides;     /* the sides that share the memory, 1 or 2 */
 	/* Runs a join and passes its pairs on, as pairs_run() does.  NULL: this thread does it. */
 	void (*run)(void *state, struct PairJoin *join, PairSink sink, void *sink_state);
+	/* Does work with the numbers below `count` in some threads at once.  NULL: there is one. */
+	void (*share)(void *state, int count, PairWork work, void *work_state);
 	/* Reads the set of a row, whose arrays are the caller's, where parts of a join run.  NULL: rows
 	   bring their sets along. */
 	Bag (*read_set)(void *state, const struct Documents *documents, uint32_t row);

@@ -134,16 +134,27 @@ candidate(uint32_t first, uint32_t second)
 	return packed;
 }
 
-/* Returns whether the documents of an edge are similar.  Sets the similarity of a candidate. */
-static bool
-is_similar(const Stars *stars, Edge *edge)
+/* Returns what a candidate has in place of its similarity, or 0 if it was judged. */
+static uint64_t
+candidate_numbers(const Edge *edge)
 {
-	const uint32_t mask = (UINT32_C(1) << NUMBER_BITS) - 1;
 	uint64_t numbers;
 
 	memcpy(&numbers, &edge->similarity, sizeof(numbers));
-	return (numbers & CANDIDATE) == 0 ||
-		judge_pair(stars->judge, numbers >> NUMBER_BITS & mask, numbers & mask, &edge->similarity);
+	return (numbers & CANDIDATE) != 0 ? numbers : 0;
+}
+
+/* Returns whether the documents of an edge are similar.  Sets the similarity of a candidate, 0 if they are not. */
+static bool
+is_similar(Judge *judge, Edge *edge)
+{
+	const uint32_t mask = (UINT32_C(1) << NUMBER_BITS) - 1;
+	uint64_t numbers = candidate_numbers(edge);
+
+	if (numbers != 0 &&
+		!judge_pair(judge, numbers >> NUMBER_BITS & mask, numbers & mask, &edge->similarity))
+		edge->similarity = 0;
+	return edge->similarity > 0;
 }
 
 /*
@@ -161,15 +172,96 @@ drop_candidates(Stars *stars)
 	{
 		Edge edge = stars->edge[i];
 
-		similar += is_similar(stars, &edge) ? step : 0;
+		similar += is_similar(stars->judge, &edge) ? step : 0;
 	}
 	if (similar > count / 2)
 		return false;
 	stars->edges = 0;
 	for (size_t i = 0; i < count; i++)
-		if (is_similar(stars, stars->edge + i))
+		if (is_similar(stars->judge, stars->edge + i))
 			stars->edge[stars->edges++] = stars->edge[i];
 	return stars->edges <= count / 2;
+}
+
+/* Documents whose candidates are judged ahead at once, and the fewest candidates for it. */
+#define JUDGED_AHEAD 32768
+#define JUDGED_AHEAD_MIN 256
+
+/* The memory of a judge that judges ahead, which begins each time, and its share of the documents' memory. */
+#define JUDGE_MEMORY ((size_t) 16 * 1024 * 1024)
+#define JUDGE_SHARE 16
+
+/* Candidates that are judged ahead: their positions. */
+typedef struct Ahead
+{
+	Stars *stars;
+	size_t edge[JUDGED_AHEAD];
+	int count;
+} Ahead;
+
+/* A PairWork: judges candidates. */
+static void
+judge_some(void *state, PairNext next, void *next_state)
+{
+	const Ahead *ahead = state;
+	const Stars *stars = ahead->stars;
+	DocumentList whole = all_documents(stars->documents);
+	size_t memory = DOCUMENT_MEMORY(stars->documents->options) / JUDGE_SHARE;
+	Judge *judge = judge_begin(&whole, &whole, Min(memory, JUDGE_MEMORY));
+
+	for (int i; (i = next(next_state)) >= 0;)
+	{
+		(void) is_similar(judge, stars->edge + ahead->edge[i]);
+		host_check_interrupts();
+	}
+	judge_end(judge);
+}
+
+/*
+ * Chooses for each of some documents of a list its first candidate with a keeper that is settled, unless an
+ * edge before decides.  Their edges begin at `next`.
+ */
+static void
+choose_ahead(Ahead *ahead, const DocumentList *list, uint32_t from, uint32_t to, size_t next)
+{
+	const Stars *stars = ahead->stars;
+
+	ahead->count = 0;
+	for (uint32_t i = from; i < to; i++)
+	{
+		uint32_t row = stars->first[list_at(list, i)];
+		bool decided = false;
+
+		for (; next < stars->edges && stars->edge[next].second == row; next++)
+		{
+			const Edge *edge = stars->edge + next;
+
+			if (decided || stars->keeper[edge->first] != edge->first || edge->similarity == 0)
+				continue;
+			if (candidate_numbers(edge) != 0)
+				ahead->edge[ahead->count++] = next;
+			decided = true;
+		}
+	}
+}
+
+/*
+ * Judges candidates of the next documents of a list ahead, in threads.  Only such are judged as settle()
+ * comes to as well, but for those of a document that joins a keeper among these documents.
+ */
+static void
+judge_ahead(Ahead *ahead, const DocumentList *list, uint32_t from, size_t next)
+{
+	const PairOptions *options = ahead->stars->documents->options;
+	uint32_t to = Min(from + JUDGED_AHEAD, list->count);
+	int least = (int) host_limit(JUDGED_AHEAD_MIN);
+
+	do
+	{
+		choose_ahead(ahead, list, from, to, next);
+		if (ahead->count >= least)
+			options->share(options->state, ahead->count, judge_some, ahead);
+	} while (ahead->count >= least);
 }
 
 /* ---- Rounds ------------------------------------------------------------- */
@@ -201,8 +293,14 @@ static void
 settle(Stars *stars, const DocumentList *list)
 {
 	bool same = stars->keepers == NULL;
+	Ahead *ahead = NULL;
 	size_t next = 0;
 
+	if (stars->judge != NULL && stars->documents->options->share != NULL)
+	{
+		ahead = host_alloc(sizeof(Ahead));
+		ahead->stars = stars;
+	}
 	if (stars->edges > 0)
 		sort_records(stars->edge, stars->edges, sizeof(Edge), sort_key_pair);
 	for (uint32_t i = 0; i < list->count; i++)
@@ -210,19 +308,22 @@ settle(Stars *stars, const DocumentList *list)
 		uint32_t document = list_at(list, i);
 		uint32_t row = stars->first[document];
 
+		if (ahead != NULL && i % JUDGED_AHEAD == 0)
+			judge_ahead(ahead, list, i, next);
 		for (; next < stars->edges && stars->edge[next].second == row; next++)
 		{
 			Edge *edge = stars->edge + next;
 
 			if ((!same || stars->keeper[edge->first] == edge->first) &&
 				(!waits(stars, document) || stars->is_allowed(stars, document, edge->first)) &&
-				(stars->nearest || stars->keeper[row] == NO_ROW) && is_similar(stars, edge))
+				(stars->nearest || stars->keeper[row] == NO_ROW) && is_similar(stars->judge, edge))
 				offer_document(stars, document, edge->first, edge->similarity);
 		}
 		if (same && stars->keeper[row] == NO_ROW)
 			offer_document(stars, document, row, 1);
 		host_check_interrupts_at(i);
 	}
+	host_free(ahead);
 	stars->edges -= next;
 	if (stars->edges > 0)
 		memmove(stars->edge, stars->edge + next, stars->edges * sizeof(Edge));

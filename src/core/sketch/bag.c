@@ -117,11 +117,50 @@ bag_add(void *state, const uint64_t *hashes, size_t count)
 	builder->count += count;
 }
 
-/* Sorts numbers of 64 bits by their signed value. */
+/* Up to this many hashes are spread before they are sorted. */
+#define SPREAD_MOST 1024
+
+/*
+ * Moves hashes near to their places in signed order, as if they were uniform: they are in order, but for those
+ * of one place.  Returns false, and moves none, if more than a few have one place.
+ */
+static bool
+spread_hashes(uint64_t *hash, size_t count)
+{
+	uint64_t from[SPREAD_MOST];
+	uint16_t place[SPREAD_MOST];
+	uint16_t next[SPREAD_MOST];
+	uint16_t before = 0;
+
+	memset(next, 0, count * sizeof(*next));
+	for (size_t i = 0; i < count; i++)
+	{
+		from[i] = hash[i];
+		place[i] = (uint16_t) ((sort_key_signed(hash + i) >> 32) * count >> 32);
+		next[place[i]]++;
+	}
+	for (size_t i = 0; i < count; i++)
+	{
+		uint16_t here = next[i];
+
+		if (here > SORT_FEW)
+			return false;
+		next[i] = before;
+		before += here;
+	}
+	for (size_t i = 0; i < count; i++)
+		hash[next[place[i]]++] = from[i];
+	return true;
+}
+
+/* Sorts numbers of 64 bits by their signed value, those that are hashes in less time. */
 void
 hashes_sort(uint64_t *hash, size_t count)
 {
-	sort_records(hash, count, sizeof(uint64_t), sort_key_signed);
+	if (count <= SPREAD_MOST && spread_hashes(hash, count))
+		sort_few((char *) hash, count, sizeof(uint64_t), sort_key_signed);
+	else
+		sort_records(hash, count, sizeof(uint64_t), sort_key_signed);
 }
 
 static size_t

@@ -23,8 +23,6 @@ typedef struct RecordValues
 	Spool out;   /* the bytes of the values */
 	Texts texts; /* the texts, if they decide */
 	Ends ends;
-	neardup_session *late_session; /* the session that makes values late */
-	neardup_signer *late_signer;
 	Buffer late;        /* the values that were made late */
 	Buffer late_number; /* uint32_t: the number of each record's, from 1; 0: there is none */
 	Buffer id; /* ids: int64_t, or texts with a zero behind each; empty: the numbers of records */
@@ -223,53 +221,38 @@ keep_signature(void *state, const SignatureRecord *signature)
 		keep_record_id(corpus, signature->id, strlen(signature->id) + 1);
 }
 
-/* Prepares for values that are made late. */
+/* A function of neardup_values: keeps a value that was not made when its record was read. */
 static void
-begin_late(RecordValues *corpus)
+keep_late(void *state, size_t record, const uint8_t *value, size_t length)
 {
+	RecordValues *corpus = state;
 	size_t bytes = corpus->ends.count * sizeof(uint32_t);
 
-	corpus->late_session = new_session();
-	corpus->late_signer = new_signer(corpus->late_session, kind_of_options());
-	memset(extend(&corpus->late_number, bytes), 0, bytes);
+	if (corpus->late_number.length == 0)
+		memset(extend(&corpus->late_number, bytes), 0, bytes);
+	put(&corpus->late, value, length);
+	((uint32_t *) corpus->late_number.bytes)[record] = corpus->late.length / length;
 }
 
-/* Returns the value of a record that was not made when it was read, which is made once, and its length. */
-static const uint8_t *
-late_value(RecordValues *corpus, size_t record, size_t *size)
-{
-	uint32_t *number;
-	const neardup_evidence *evidence = corpus->values.evidence;
-	neardup_bytes value;
-	const char *text;
-	size_t length;
-
-	if (corpus->late_session == NULL)
-		begin_late(corpus);
-	number = (uint32_t *) corpus->late_number.bytes + record;
-	*size = neardup_signature_size(corpus->late_signer);
-	if (*number == 0)
-	{
-		(void) evidence->read(evidence->state, 0, record, &text, &length);
-		check(corpus->late_session,
-			  neardup_sign(corpus->late_session, corpus->late_signer, text, length, &value));
-		put(&corpus->late, value.bytes, *size);
-		neardup_free(corpus->late_session, value.bytes);
-		*number = corpus->late.length / *size;
-	}
-	return (const uint8_t *) corpus->late.bytes + (*number - 1) * *size;
-}
-
-/* A function of neardup_values: reads the value of a record. */
+/* A function of neardup_values: reads the value of a record, or a zero byte if it was not made. */
 static bool
 read_value(void *state, size_t record, const uint8_t **value, size_t *length)
 {
 	RecordValues *corpus = state;
 	uint64_t start = ends_start(&corpus->ends, record);
+	uint32_t number = 0;
 
 	*length = ends_start(&corpus->ends, record + 1) - start;
-	*value =
-		*length > 0 ? spool_get(&corpus->out, start, *length) : late_value(corpus, record, length);
+	if (*length > 0)
+	{
+		*value = spool_get(&corpus->out, start, *length);
+		return true;
+	}
+	if (corpus->late_number.length > 0)
+		number = ((const uint32_t *) corpus->late_number.bytes)[record];
+	*length = number > 0 ? neardup_signature_size(corpus->signer) : 1;
+	*value = number > 0 ? (const uint8_t *) corpus->late.bytes + (number - 1) * *length :
+						  (const uint8_t *) "";
 	return true;
 }
 
@@ -331,6 +314,7 @@ read_corpus(neardup_session *session, neardup_signer *signer, RecordValues *corp
 	corpus->values = (neardup_values){.kind = corpus->values.kind,
 									  .count = corpus->ends.count,
 									  .read = read_value,
+									  .made = keep_late,
 									  .state = corpus};
 	if (texts_decide())
 		corpus->values.evidence =

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 
+#include "join/pairs.h"
 #include "library/neardup.h"
 #include "sketch/forms.h"
 #include "sketch/lone_sets.h"
@@ -80,6 +81,19 @@ extern _Noreturn void session_fail_again(void);
 extern _Noreturn void session_fail(neardup_code code, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* ---- Threads (threads.c) ------------------------------------------------ */
+
+/* A call whose work threads share. */
+typedef struct ThreadCall
+{
+	neardup_session *session;
+	int jobs;
+	PairStats stats;
+} ThreadCall;
+
+extern void thread_run_join(void *state, PairJoin *join, PairSink sink, void *sink_state);
+extern void thread_share(void *state, int count, PairWork work, void *work_state);
+
 /* ---- Temporary files (file.c) ------------------------------------------- */
 
 extern void session_link_file(FileLink *link);
@@ -133,6 +147,8 @@ typedef struct ColumnText
 extern Value set_of_text(const SignatureMaker *maker, const char *utf8, size_t length);
 extern void check_column(const neardup_column *texts);
 extern ColumnText text_at(const neardup_column *texts, size_t i);
+extern void make_signature(neardup_session *session, const neardup_signer *signer, const char *utf8,
+						   size_t length, uint8_t *to, uint64_t *digest);
 
 /* ---- Sets that signers remember (remembered.c) ---------------------------- */
 

@@ -312,7 +312,7 @@ signer_take_elements(void *state, const uint64_t *element, size_t count)
 /* ---- Signing ------------------------------------------------------------ */
 
 /* Makes the signature of a text, and a digest of its set unless that is NULL. */
-static void
+void
 make_signature(neardup_session *session, const neardup_signer *signer, const char *utf8,
 			   size_t length, uint8_t *to, uint64_t *digest)
 {
