@@ -50,7 +50,7 @@ check(neardup_session *session, neardup_code code)
 }
 
 /* Bytes of memory that the program has now. */
-static _Atomic size_t used;
+static _Atomic int64_t used;
 
 /* This thread ends the program, whatever memory it still takes. */
 static _Thread_local bool ending;
@@ -71,13 +71,20 @@ refuse_memory(void)
 	fail(EXIT_RESOURCES, "--memory %.0f does not suffice", options.memory);
 }
 
-/* Counts memory that grows or shrinks; fails if all of it would take more than options.memory. */
+/*
+ * Counts memory that grows or shrinks, if options.memory is given; fails if all of it would take more.  What was
+ * allocated before is little.
+ */
 void
 count_memory(size_t before, size_t after)
 {
-	if (options.memory > 0 && after > before && used - before + after > options.memory && !ending)
+	int64_t more = (int64_t) after - (int64_t) before;
+
+	if (options.memory == 0)
+		return;
+	if (more > 0 && used + more > options.memory && !ending)
 		refuse_memory();
-	used += after - before;
+	used += more;
 }
 
 /*
