@@ -185,7 +185,7 @@ export async function load(wasm = new URL('neardup.wasm', import.meta.url), rand
 	function putValues(values) {
 		for (const value of listOf(values))
 			valueOf(value)
-		const at = room(36)
+		const at = room(40)
 		const offset = room(8 * (values.length + 1))
 		const bytes = room(values.reduce((sum, value) => sum + value.length, 0))
 		let end = 0
@@ -195,7 +195,7 @@ export async function load(wasm = new URL('neardup.wasm', import.meta.url), rand
 			end += value.length
 			view().setBigUint64(offset + 8 * (i + 1), BigInt(end), true)
 		})
-		const fields = [values.length > 0 ? kindOf(values[0]) : MINHASH, values.length, bytes, 0, offset, 0, 0, 0, 0]
+		const fields = [values.length > 0 ? kindOf(values[0]) : MINHASH, values.length, bytes, 0, offset, 0, 0, 0, 0, 0]
 		fields.forEach((field, i) => view().setUint32(at + 4 * i, field, true))
 		return at
 	}

@@ -93,7 +93,7 @@ class Evidence(ctypes.Structure):
 
 class ManyValues(ctypes.Structure):
     _fields_ = [("kind", c_int), ("count", c_size_t), ("bytes", c_void_p), ("size", c_size_t), ("offset", c_void_p),
-                ("chosen", c_void_p), ("read", c_void_p), ("state", c_void_p), ("evidence", c_void_p)]
+                ("chosen", c_void_p), ("read", c_void_p), ("made", c_void_p), ("state", c_void_p), ("evidence", c_void_p)]
 
 
 class Options(ctypes.Structure):
