@@ -124,12 +124,59 @@ test_remembered(neardup_session *session)
 	}
 }
 
+/* A neardup_take. */
+static bool
+count_pair(void *state, const neardup_pair *pair)
+{
+	*(size_t *) state += pair->similarity > 0;
+	return true;
+}
+
+/* Minhashes that were not made are made where what is remembered is of no help. */
+static void
+test_missing(neardup_session *session)
+{
+	static uint64_t digest[TEXTS];
+	neardup_column texts = write_many();
+	neardup_signer *signer[2];
+	neardup_evidence evidence = {.texts = &texts, .columns = 1, .digest = digest};
+	neardup_evidence no_texts = {0};
+	neardup_values values = {NEARDUP_MINHASH,      TEXTS, signatures, SIZE, .made = keep_late,
+							 .evidence = &evidence};
+	neardup_values none = {NEARDUP_MINHASH, .evidence = &no_texts};
+	neardup_options options = {.threshold = 0.6, .jobs = 2};
+
+	for (int contained = 0; contained < 2; contained++)
+	{
+		size_t pairs = 0;
+
+		late = 0;
+		options.contained = contained;
+		for (int i = 0; i < 2; i++)
+			CHECK(neardup_signer_new(session, i == 0 ? NEARDUP_MINHASH : NEARDUP_SHINGLES,
+									 i == 0 ? 512 : 0, i == 0, "word 1", NULL, 0,
+									 &signer[i]) == NEARDUP_OK);
+		evidence.signer = no_texts.signer = signer[1];
+		evidence.remembers = signer[0];
+		CHECK(neardup_signer_remember(session, signer[0], 0.6, 1 << 20, true) == NEARDUP_OK);
+		CHECK(neardup_sign_column(session, signer[0], &texts, NULL, signatures, NULL, NULL,
+								  digest) == NEARDUP_OK);
+		CHECK(neardup_each_pair(session, contained ? &values : &none, contained ? NULL : &values,
+								&options, count_pair, &pairs) == NEARDUP_OK);
+		CHECK_MSG(late > 0 && (pairs > 0) == contained, "%zu were made late, %zu pairs", late,
+				  pairs);
+		neardup_signer_free(session, signer[0]);
+		neardup_signer_free(session, signer[1]);
+	}
+}
+
 int
 main(void)
 {
 	neardup_session *session = neardup_open(NULL);
 
 	test_remembered(session);
+	test_missing(session);
 	neardup_close(session);
 	return unit_report();
 }

@@ -200,12 +200,18 @@ make_late(void *state, PairNext next, void *next_state)
 	}
 }
 
-/* Looks at the next rows, and makes those of their minhashes that are needed, and were not made. */
+/*
+ * Looks at the next rows, and makes those of their minhashes that are needed, and were not made.  If it is not
+ * known which rows are lone, none is.
+ */
 static void
 look_ahead(RowsAhead *ahead)
 {
 	const PairCall *call = ahead->call;
 	const neardup_values *values = call->values[ahead->side];
+	const neardup_evidence *evidence = values->evidence;
+	bool some = values->made != NULL && evidence != NULL && evidence->remembers != NULL &&
+		evidence->remembers->memory != NULL && evidence->remembers->memory->later;
 	size_t length;
 	size_t size;
 
@@ -216,12 +222,12 @@ look_ahead(RowsAhead *ahead)
 	{
 		bool lone = ahead->lone[row - ahead->first] = row_is_lone(&call->others, values, row);
 
-		if (call->others.tag != 0 && !lone && *value_bytes(values, row, &length) == 0)
+		if (some && !lone && *value_bytes(values, row, &length) == 0)
 			ahead->late[ahead->lates++] = row;
 	}
-	if (ahead->lates == 0 || values->made == NULL)
+	if (ahead->lates == 0)
 		return;
-	size = neardup_signature_size(values->evidence->remembers);
+	size = neardup_signature_size(evidence->remembers);
 	ahead->made = host_alloc(ahead->lates * size);
 	thread_share((void *) call, ahead->lates, make_late, ahead);
 	for (int i = 0; i < ahead->lates; i++)
