@@ -200,6 +200,16 @@ make_late(void *state, PairNext next, void *next_state)
 	}
 }
 
+/* Keeps a minhash that was made late. */
+static void
+keep_made(const neardup_values *values, size_t position, const uint8_t *made, size_t size)
+{
+	if (values->made != NULL)
+		values->made(values->state, position, made, size);
+	else
+		memcpy((uint8_t *) values->bytes + position * size, made, size);
+}
+
 /*
  * Looks at the next rows, and makes those of their minhashes that are needed, and were not made.  If it is not
  * known which rows are lone, none is.
@@ -210,8 +220,9 @@ look_ahead(RowsAhead *ahead)
 	const PairCall *call = ahead->call;
 	const neardup_values *values = call->values[ahead->side];
 	const neardup_evidence *evidence = values->evidence;
-	bool some = values->made != NULL && evidence != NULL && evidence->remembers != NULL &&
-		evidence->remembers->memory != NULL && evidence->remembers->memory->later;
+	bool some = (values->made != NULL || values->read == NULL) && evidence != NULL &&
+		evidence->remembers != NULL && evidence->remembers->memory != NULL &&
+		evidence->remembers->memory->later;
 	size_t length;
 	size_t size;
 
@@ -231,8 +242,7 @@ look_ahead(RowsAhead *ahead)
 	ahead->made = host_alloc(ahead->lates * size);
 	thread_share((void *) call, ahead->lates, make_late, ahead);
 	for (int i = 0; i < ahead->lates; i++)
-		values->made(values->state, value_position(values, ahead->late[i]), ahead->made + i * size,
-					 size);
+		keep_made(values, value_position(values, ahead->late[i]), ahead->made + i * size, size);
 	host_free(ahead->made);
 }
 

@@ -127,7 +127,7 @@ NEARDUP_API void neardup_signer_free(neardup_session *session, neardup_signer *s
  * about `bytes` bytes (half of one for each shingle is enough) and a temporary file.  Texts that are
  * similar to no other by `threshold` are not compared then, which gives the same answers in less time.
  * With `later`, minhashes of texts that are similar to no earlier one are not made: their first byte is
- * 0.  A call makes those that it needs, and passes them to neardup_values.made.
+ * 0.  A call makes those that it needs: see neardup_values.made.
  */
 NEARDUP_API neardup_code neardup_signer_remember(neardup_session *session, neardup_signer *signer,
 												 double threshold, size_t bytes, bool later);
@@ -358,7 +358,7 @@ typedef struct neardup_values
 	 * false if it fails.  NULL: values lie in bytes.
 	 */
 	bool (*read)(void *state, size_t position, const uint8_t **value, size_t *length);
-	/* Keeps a minhash that was not made before, and that `bytes` have, or `read` returns, from then on. */
+	/* Keeps a minhash that was not made before, which `read` returns from then on.  NULL: it is written to `bytes`. */
 	void (*made)(void *state, size_t position, const uint8_t *value, size_t length);
 	void *state;                      /* the state of read and made */
 	const neardup_evidence *evidence; /* NULL: minhashes decide by themselves */

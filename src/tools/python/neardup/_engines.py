@@ -129,7 +129,7 @@ def sign(how: How, blocks: int, table: Any) -> Any:
     if texts.null_count:
         columns["value"] = texts = compute.fill_null(texts, pyarrow.scalar("", texts.type))
     if how.decide == "signatures" or blocks > 1:
-        signatures = make_values(texts, k=how.k, b=how.b, scheme=how.scheme, lexicon=how.lexicon, shingles=False, decide="signatures", jobs=1)
+        signatures = make_values(texts, k=how.k, b=how.b, scheme=how.scheme, lexicon=how.lexicon, shingles=False, decide="signatures", threshold=how.threshold, jobs=1)
         if how.decide == "signatures":
             columns["value"] = pyarrow.array(signatures).cast(pyarrow.binary())
         if blocks > 1:
@@ -154,7 +154,7 @@ def _read(how: How, names: list[str], tables: Iterable[Any]) -> tuple[Any, Value
         from ._parquet import spooled
         with tempfile.TemporaryFile() as file:
             texts = spooled(column(), file)
-        values = make_values(texts, k=how.k, b=how.b, scheme=how.scheme, lexicon=how.lexicon, shingles=False, decide="texts", jobs=how.jobs)
+        values = make_values(texts, k=how.k, b=how.b, scheme=how.scheme, lexicon=how.lexicon, shingles=False, decide="texts", threshold=how.threshold, jobs=how.jobs)
     else:
         # In one piece, which the library reads where it lies.
         fixed = [part.cast(pyarrow.binary(len(part[0].as_py()))) for part in column()]

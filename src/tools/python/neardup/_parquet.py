@@ -464,7 +464,7 @@ def dedupe_files(inputs: Sequence[str], output: str, *, field: str, id: str | No
         def values_of(some: _Side) -> Values:
             texts = some.column(field)
             again = making["decide"] == "texts" and not making["shingles"]
-            return make_values(spooled(texts, spools.enter_context(tempfile.TemporaryFile())) if again else _arrow.Chunks(texts), **making)
+            return make_values(spooled(texts, spools.enter_context(tempfile.TemporaryFile())) if again else _arrow.Chunks(texts), threshold=keeping["threshold"] if keeping["contained"] is None else None, **making)
 
         values, others = values_of(side), None if other is None else values_of(other)
         kept = keep(values, against=others, **keeping)

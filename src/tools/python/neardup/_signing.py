@@ -223,17 +223,19 @@ class _Signer:
         made = map(self._sign_few, columns) if few else in_threads(self.sign_column, columns, jobs)
         return Values.joined(self.kind, self.size, made, progress)
 
-    def make_decided(self, texts: Any, by: "_Signer", jobs: int, progress: Progress = None) -> Values:
-        """Makes the minhash of texts whose shingles decide which are similar."""
+    def make_decided(self, texts: Any, by: "_Signer", threshold: float | None, jobs: int, progress: Progress = None) -> Values:
+        """Makes the minhash of texts whose shingles decide which are similar.  With a threshold, that of one like none before has
+        a zero as first byte until a call makes it."""
         columns = list(columns_of(texts))
         places = list(itertools.accumulate((column.count for column in columns), initial=0))
         digests = (c_uint64 * places[-1])()
-        call("signer_remember", self, DEFAULT.threshold, min(_REMEMBERED * places[-1], _REMEMBERED_MOST), False)
+        if threshold is not None:
+            call("signer_remember", self, threshold, min(_REMEMBERED * places[-1], _REMEMBERED_MOST), True)
         made = in_threads(lambda i: self.sign_column(columns[i], byref(digests, 8 * places[i])), range(len(columns)), threads(jobs))
         values = Values.joined(self.kind, self.size, made, progress)
         together = (Column * len(columns))(*columns)
         evidence = Evidence(by._as_parameter_.value, ctypes.addressof(together), len(columns), digest=ctypes.addressof(digests),
-                            remembers=self._as_parameter_.value)
+                            remembers=None if threshold is None else self._as_parameter_.value)
         return values.with_evidence(evidence, self, by, columns, together, digests)
 
     def _sign_few(self, column: Column) -> Values:
@@ -263,9 +265,10 @@ def minhash(texts: Text | Iterable[Text], *, k: int = DEFAULT.k, b: int = DEFAUL
     return signer(MINHASH, k, b, scheme, lexicon).make(texts, jobs, progress)
 
 
-def minhash_decided(texts: Any, k: int, b: int, scheme: str | None, lexicon: Lexicon | None, jobs: int, progress: Progress) -> Values:
+def minhash_decided(texts: Any, k: int, b: int, scheme: str | None, lexicon: Lexicon | None, threshold: float | None, jobs: int,
+                    progress: Progress) -> Values:
     """Makes the minhash of each of many texts, whose shingles decide which are similar."""
-    return _Signer(MINHASH, k, b, scheme, lexicon).make_decided(texts, signer(SHINGLES, 0, 0, scheme, lexicon), jobs, progress)
+    return _Signer(MINHASH, k, b, scheme, lexicon).make_decided(texts, signer(SHINGLES, 0, 0, scheme, lexicon), threshold, jobs, progress)
 
 
 def simhash(texts: Text | Iterable[Text], *, k: int = DEFAULT.f, scheme: str | None = None, jobs: int = 1,

@@ -451,14 +451,14 @@ def _checked(opened: _Opened, made: Any) -> Any:
 
 
 def make_values(texts: Any, *, k: int | None, b: int | None, scheme: str | None, lexicon: Lexicon | None, shingles: bool, decide: str,
-                jobs: int, progress: Progress = None) -> Values:
-    """Makes the values of texts by which dedupe() compares them."""
+                threshold: float | None, jobs: int, progress: Progress = None) -> Values:
+    """Makes the values of texts by which dedupe() compares them; by containment, threshold is None."""
     made: Values
     if shingles:
         made = make_shingles(texts, scheme=scheme, lexicon=lexicon, jobs=jobs, progress=progress)
     elif decide == "texts":
         usual = (DEFAULT.k, DEFAULT.b) if k or b else (DEFAULT.decided_k, DEFAULT.decided_b)
-        made = minhash_decided(texts, k or usual[0], b or usual[1], scheme, lexicon, jobs, progress)
+        made = minhash_decided(texts, k or usual[0], b or usual[1], scheme, lexicon, threshold, jobs, progress)
     else:
         made = minhash(texts, k=k or DEFAULT.k, b=b or DEFAULT.b, scheme=scheme, lexicon=lexicon, jobs=jobs, progress=progress)
     return made
@@ -545,7 +545,8 @@ def dedupe(records: Any, threshold: float = DEFAULT.threshold, *, text: Any = No
         if opened is None and _are_values(side):
             return Values.of(side)
         texts = side if opened is None else opened.how.column(opened.table, text)
-        return make_values(texts, k=k, b=b, scheme=scheme, lexicon=lexicon, shingles=shingles or multiset or containment, decide=way, jobs=jobs, progress=progress)
+        return make_values(texts, k=k, b=b, scheme=scheme, lexicon=lexicon, shingles=shingles or multiset or containment, decide=way,
+                           threshold=threshold if contained is None else None, jobs=jobs, progress=progress)
 
     records, against = _listed(records), None if against is None else _listed(against)
     opened = _open(records, text, id, source)
