@@ -58,7 +58,7 @@ roll_hash(RollingHash *rolling, uint64_t in, uint64_t out)
 /* ---- Words in files ----------------------------------------------------- */
 
 /* Words that are read at a time where they are read in order. */
-#define WORDS_STEP 4096
+#define WORDS_STEP 8192
 
 /* Words that were read last. */
 typedef struct WordReader
@@ -66,11 +66,11 @@ typedef struct WordReader
 	uint64_t start;
 	size_t count;
 	size_t room;
-	PlacedWord *word;
+	uint64_t *word;
 } WordReader;
 
 /* Returns words, which are valid until the next call.  If they follow on the last ones, twice as many are read. */
-static inline const PlacedWord *
+static inline const uint64_t *
 words_at(const Repeats *repeats, WordReader *reader, uint64_t from, size_t count)
 {
 	uint64_t behind = from - reader->start;
@@ -80,9 +80,9 @@ words_at(const Repeats *repeats, WordReader *reader, uint64_t from, size_t count
 		if (behind <= reader->count)
 			count = (size_t) Min(repeats->length - from,
 								 Max(count, Min(2 * reader->count, host_limit(WORDS_STEP))));
-		reader->word = host_grow(reader->word, &reader->room, count, sizeof(PlacedWord));
-		host_file_read(repeats->words, from * sizeof(PlacedWord), reader->word,
-					   count * sizeof(PlacedWord));
+		reader->word = host_grow(reader->word, &reader->room, count, sizeof(uint64_t));
+		host_file_read(repeats->words, from * sizeof(uint64_t), reader->word,
+					   count * sizeof(uint64_t));
 		reader->start = from;
 		reader->count = count;
 	}
@@ -175,6 +175,8 @@ repeats_begin(uint32_t run, size_t memory)
 	Repeats repeats = {.run = run,
 					   .memory = memory,
 					   .words = host_file_create(),
+					   .places = host_file_create(),
+					   .blocks = host_file_create(),
 					   .records = host_file_create(),
 					   .parts = host_file_create(),
 					   .scan = {.rolling = rolling_begin(base, ANCHOR_RUN(run)), .mask = 1},
@@ -198,8 +200,7 @@ repeats_add(Repeats *repeats, const PlacedWord *words, size_t count)
 	AnchorScan scan = repeats->scan;
 
 	repeats->anchors.most = edges_in_memory(repeats);
-	host_file_write(repeats->words, repeats->length * sizeof(*words), words,
-					count * sizeof(*words));
+	repeats_write(repeats, words, count);
 	for (; count > 0; count--, words++)
 	{
 		host_check_interrupts_at(count);
@@ -221,6 +222,8 @@ void
 repeats_end(Repeats *repeats)
 {
 	host_file_close(repeats->words);
+	host_file_close(repeats->places);
+	host_file_close(repeats->blocks);
 	host_file_close(repeats->records);
 	host_file_close(repeats->parts);
 	host_free(repeats->scan.scanned);
@@ -273,9 +276,9 @@ extend_part(Part *part, Part more, uint64_t overlap)
 
 /* Returns whether two words are equal, and no ends of texts. */
 static inline bool
-words_are_equal(const PlacedWord *x, const PlacedWord *y)
+words_are_equal(uint64_t x, uint64_t y)
 {
-	return x->hash == y->hash && x->hash != 0;
+	return x == y && x != 0;
 }
 
 /*
@@ -289,8 +292,8 @@ compare_around(RepeatFinder *f, uint64_t position, uint64_t first)
 	size_t left = (size_t) Min(reach, first);
 	size_t right =
 		f->anchor_run + (size_t) Min(reach, f->repeats->length - position - f->anchor_run);
-	const PlacedWord *x = words_at(f->repeats, &f->own, position - left, left + right);
-	const PlacedWord *y = words_at(f->repeats, &f->other, first - left, left + right);
+	const uint64_t *x = words_at(f->repeats, &f->own, position - left, left + right);
+	const uint64_t *y = words_at(f->repeats, &f->other, first - left, left + right);
 	const Part *last = &f->words;
 	size_t from = left;
 	size_t to = left;
@@ -301,9 +304,9 @@ compare_around(RepeatFinder *f, uint64_t position, uint64_t first)
 		from -= (size_t) Min(position - last->start, left);
 		to += (size_t) Min(last->end - position, right);
 	}
-	while (to < left + right && words_are_equal(x + to, y + to))
+	while (to < left + right && words_are_equal(x[to], y[to]))
 		to++;
-	while (from > 0 && words_are_equal(x + from - 1, y + from - 1))
+	while (from > 0 && words_are_equal(x[from - 1], y[from - 1]))
 		from--;
 	return f->words = (Part){position - left + from, position - left + to, first - left + from};
 }
@@ -338,12 +341,12 @@ static uint64_t
 hash_window(RepeatFinder *f, uint64_t window)
 {
 	bool follows = window == f->hashed + 1;
-	const PlacedWord *word = words_at(f->repeats, &f->own, window - follows, f->run + follows);
+	const uint64_t *word = words_at(f->repeats, &f->own, window - follows, f->run + follows);
 
 	if (!follows)
 		f->window_hash.hash = 0;
 	for (uint32_t i = follows ? f->run : 0; i < f->run + follows; i++)
-		(void) roll_hash(&f->window_hash, word[i].hash % PRIME, follows ? word[0].hash % PRIME : 0);
+		(void) roll_hash(&f->window_hash, word[i] % PRIME, follows ? word[0] % PRIME : 0);
 	f->hashed = window;
 	return f->window_hash.hash;
 }

@@ -46,10 +46,14 @@ typedef struct Repeats
 {
 	uint32_t run;      /* the least words of a run */
 	size_t memory;     /* about the most bytes to take */
-	HostFile *words;   /* PlacedWord: the words, and the ends of texts and records */
+	HostFile *words;   /* uint64_t: the hashes of words, and 0 for each end of a text or record */
+	HostFile *places;  /* their positions, in about two bytes each */
+	HostFile *blocks;  /* uint64_t: where the positions of each block of words begin */
 	HostFile *records; /* uint64_t: where each record begins, and where the last one ends */
 	HostFile *parts;   /* Part: words that go, in order */
 	uint64_t length;   /* words and ends */
+	uint64_t place_bytes;
+	uint32_t place; /* the position from which the next word's is counted */
 	uint64_t record_count;
 	uint64_t part_count;
 	AnchorScan scan;
@@ -74,6 +78,7 @@ typedef struct RepeatedPart
 
 extern Repeats repeats_begin(uint32_t run, size_t memory);
 extern void repeats_add(Repeats *repeats, const PlacedWord *words, size_t count);
+extern void repeats_write(Repeats *repeats, const PlacedWord *words, size_t count);
 extern void repeats_find(Repeats *repeats, const uint64_t *others);
 extern RepeatedPart *repeats_of(const Repeats *repeats, uint64_t record, uint64_t count,
 								size_t *found);

@@ -1,9 +1,92 @@
 /*
- * repeats_files.c: the words that go of some records, as repeats.c has found them, and where they are.
+ * repeats_files.c: words in files, and the words that go of some records, as repeats.c has found them.
  */
 #include "join/repeats.h"
 
 #include "base/sort.h"
+
+/* ---- Words ----------------------------------------------------------------- */
+
+/* The words whose positions lie together, each counted from the one before; and the most bytes of a word. */
+#define BLOCK 64
+#define PLACE_MOST 10
+
+/* Writes a number, the lowest seven bits first, and returns the position behind it. */
+static inline uint8_t *
+put_number(uint8_t *to, uint32_t number)
+{
+	for (; number >= 128; number >>= 7)
+		*to++ = (uint8_t) (number | 128);
+	*to++ = (uint8_t) number;
+	return to;
+}
+
+/* Reads a number, and returns the position behind it. */
+static inline const uint8_t *
+get_number(const uint8_t *at, uint32_t *number)
+{
+	int bits = 0;
+
+	for (*number = 0; *at >= 128; bits += 7)
+		*number |= (uint32_t) (*at++ & 127) << bits;
+	*number |= (uint32_t) *at++ << bits;
+	return at;
+}
+
+/* Writes words behind those that are there. */
+void
+repeats_write(Repeats *repeats, const PlacedWord *words, size_t count)
+{
+	uint64_t *hash = host_alloc(count * sizeof(*hash));
+	uint8_t *place = host_alloc(count * PLACE_MOST);
+	uint8_t *to = place;
+
+	for (size_t i = 0; i < count; i++)
+	{
+		if ((repeats->length + i) % BLOCK == 0)
+		{
+			uint64_t start = repeats->place_bytes + (to - place);
+
+			host_file_write(repeats->blocks, (repeats->length + i) / BLOCK * sizeof(start), &start,
+							sizeof(start));
+			repeats->place = 0;
+		}
+		hash[i] = words[i].hash;
+		to = put_number(to, words[i].start - repeats->place);
+		to = put_number(to, words[i].end - words[i].start);
+		repeats->place = words[i].end;
+	}
+	host_file_write(repeats->words, repeats->length * sizeof(*hash), hash, count * sizeof(*hash));
+	host_file_write(repeats->places, repeats->place_bytes, place, to - place);
+	repeats->place_bytes += to - place;
+	host_free(hash);
+	host_free(place);
+}
+
+/* Returns a word. */
+static PlacedWord
+word_at(const Repeats *repeats, uint64_t number)
+{
+	PlacedWord word = {0};
+	uint8_t place[BLOCK * PLACE_MOST];
+	const uint8_t *at = place;
+	uint64_t start;
+
+	host_file_read(repeats->words, number * sizeof(word.hash), &word.hash, sizeof(word.hash));
+	host_file_read(repeats->blocks, number / BLOCK * sizeof(start), &start, sizeof(start));
+	host_file_read(repeats->places, start, place,
+				   Min(sizeof(place), repeats->place_bytes - start));
+	for (uint64_t i = 0; i <= number % BLOCK; i++)
+	{
+		at = get_number(at, &word.start);
+		word.start += word.end;
+		at = get_number(at, &word.end);
+		word.end += word.start;
+	}
+	return word;
+}
+
+/* ---- What goes ------------------------------------------------------------- */
 
 /* Returns a part, or one behind all. */
 static Part
@@ -24,15 +107,6 @@ record_start(const Repeats *repeats, uint64_t record)
 
 	host_file_read(repeats->records, record * sizeof(start), &start, sizeof(start));
 	return start;
-}
-
-static PlacedWord
-word_at(const Repeats *repeats, uint64_t number)
-{
-	PlacedWord word;
-
-	host_file_read(repeats->words, number * sizeof(word), &word, sizeof(word));
-	return word;
 }
 
 /*

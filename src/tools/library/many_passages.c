@@ -27,6 +27,8 @@ neardup_passages_new(neardup_session *session, uint32_t run, size_t memory,
 	made->repeats = repeats_begin(run, memory > 0 ? memory : default_memory());
 	pthread_mutex_init(&made->lock, NULL);
 	session_keep_file(made->repeats.words);
+	session_keep_file(made->repeats.places);
+	session_keep_file(made->repeats.blocks);
 	session_keep_file(made->repeats.records);
 	session_keep_file(made->repeats.parts);
 	session_keep_file(made->repeats.anchors.file);

@@ -222,8 +222,8 @@ NEARDUP_API neardup_code neardup_common(neardup_session *session, const char *sc
 /*
  * Passages of many texts that stood before: words that lie in a run of at least `run` words that stood
  * in an earlier record, or ended before this one begins in the same one, and in no first copy of such a
- * run.  Words are those of the recipe.  They are kept in temporary files, 16 bytes for each, until
- * neardup_passages_free().  memory is about the most bytes of memory that they take besides; 0 is
+ * run.  Words are those of the recipe.  They are kept in temporary files, about 10 bytes for each,
+ * until neardup_passages_free().  memory is about the most bytes of memory that they take besides; 0 is
  * half of the machine's.
  */
 typedef struct neardup_passages neardup_passages;
