@@ -57,8 +57,8 @@ roll_hash(RollingHash *rolling, uint64_t in, uint64_t out)
 
 /* ---- Words in files ----------------------------------------------------- */
 
-/* Words that are read at a time where they are read in order. */
-#define WORDS_STEP 8192
+/* Words of which a whole number of times as many are read. */
+#define WORDS_STEP 2048
 
 /* Words that were read last. */
 typedef struct WordReader
@@ -69,22 +69,22 @@ typedef struct WordReader
 	uint64_t *word;
 } WordReader;
 
-/* Returns words, which are valid until the next call.  If they follow on the last ones, twice as many are read. */
+/* Returns words, which are valid until the next call. */
 static inline const uint64_t *
 words_at(const Repeats *repeats, WordReader *reader, uint64_t from, size_t count)
 {
-	uint64_t behind = from - reader->start;
-
-	if (from < reader->start || behind + count > reader->count)
+	if (from < reader->start || from + count > reader->start + reader->count)
 	{
-		if (behind <= reader->count)
-			count = (size_t) Min(repeats->length - from,
-								 Max(count, Min(2 * reader->count, host_limit(WORDS_STEP))));
-		reader->word = host_grow(reader->word, &reader->room, count, sizeof(uint64_t));
-		host_file_read(repeats->words, from * sizeof(uint64_t), reader->word,
-					   count * sizeof(uint64_t));
-		reader->start = from;
-		reader->count = count;
+		size_t step = host_limit(WORDS_STEP);
+		uint64_t start = from - from % step;
+		uint64_t end = Min(repeats->length, from + count + step - (from + count) % step);
+
+		reader->start = start;
+		reader->count = (size_t) (end - start);
+		reader->word =
+			host_grow(reader->word, &reader->room, reader->count, sizeof(*reader->word));
+		host_file_read(repeats->words, start * sizeof(*reader->word), reader->word,
+					   reader->count * sizeof(*reader->word));
 	}
 	return reader->word + (from - reader->start);
 }
@@ -159,14 +159,6 @@ edges_in_memory(const Repeats *repeats)
 		sizeof(LongEdge);
 }
 
-/* Notes where a record begins. */
-static void
-begin_record(Repeats *repeats)
-{
-	host_file_write(repeats->records, repeats->record_count * sizeof(uint64_t), &repeats->length,
-					sizeof(uint64_t));
-}
-
 /* Prepares for the words of records.  The lists of anchors have a block from the start, which a caller can keep. */
 Repeats
 repeats_begin(uint32_t run, size_t memory)
@@ -189,7 +181,7 @@ repeats_begin(uint32_t run, size_t memory)
 	while (repeats.scan.mask <= run)
 		repeats.scan.mask *= 2;
 	repeats.scan.scanned = host_alloc(repeats.scan.mask-- * sizeof(ScannedWord));
-	begin_record(&repeats);
+	host_file_write(repeats.records, 0, &repeats.length, sizeof(repeats.length));
 	return repeats;
 }
 
@@ -198,21 +190,17 @@ void
 repeats_add(Repeats *repeats, const PlacedWord *words, size_t count)
 {
 	AnchorScan scan = repeats->scan;
+	uint64_t at = repeats->length;
 
 	repeats->anchors.most = edges_in_memory(repeats);
 	repeats_write(repeats, words, count);
-	for (; count > 0; count--, words++)
+	for (; at < repeats->length; at++, words++)
 	{
-		host_check_interrupts_at(count);
+		host_check_interrupts_at(at);
 		if (words->hash != 0)
-			scan_word(repeats, &scan, repeats->length, words->hash % PRIME);
+			scan_word(repeats, &scan, at, words->hash % PRIME);
 		else
 			scan.text = scan.rolling.hash = 0;
-		repeats->length++;
-		if (words->hash != 0 || words->start != 0)
-			continue;
-		repeats->record_count++;
-		begin_record(repeats);
 	}
 	repeats->scan = scan;
 }

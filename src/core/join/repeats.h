@@ -48,7 +48,7 @@ typedef struct Repeats
 	size_t memory;     /* about the most bytes to take */
 	HostFile *words;   /* uint64_t: the hashes of words, and 0 for each end of a text or record */
 	HostFile *places;  /* their positions, in about two bytes each */
-	HostFile *blocks;  /* uint64_t: where the positions of each block of words begin */
+	HostFile *blocks;  /* WordBlock: where the positions of each block of words begin */
 	HostFile *records; /* uint64_t: where each record begins, and where the last one ends */
 	HostFile *parts;   /* Part: words that go, in order */
 	uint64_t length;   /* words and ends */

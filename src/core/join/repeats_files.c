@@ -11,6 +11,12 @@
 #define BLOCK 64
 #define PLACE_MOST 10
 
+typedef struct WordBlock
+{
+	uint64_t place;  /* the byte where the positions begin */
+	uint64_t record; /* a record that begins with the block or before */
+} WordBlock;
+
 /* Writes a number, the lowest seven bits first, and returns the position behind it. */
 static inline uint8_t *
 put_number(uint8_t *to, uint32_t number)
@@ -40,42 +46,54 @@ repeats_write(Repeats *repeats, const PlacedWord *words, size_t count)
 	uint64_t *hash = host_alloc(count * sizeof(*hash));
 	uint8_t *place = host_alloc(count * PLACE_MOST);
 	uint8_t *to = place;
+	uint64_t first = repeats->length;
 
 	for (size_t i = 0; i < count; i++)
 	{
-		if ((repeats->length + i) % BLOCK == 0)
-		{
-			uint64_t start = repeats->place_bytes + (to - place);
+		uint64_t block = repeats->length / BLOCK;
 
-			host_file_write(repeats->blocks, (repeats->length + i) / BLOCK * sizeof(start), &start,
-							sizeof(start));
+		if (repeats->length++ % BLOCK == 0)
+		{
+			WordBlock begun = {repeats->place_bytes + (to - place), repeats->record_count};
+
+			host_file_write(repeats->blocks, block * sizeof(begun), &begun, sizeof(begun));
 			repeats->place = 0;
 		}
 		hash[i] = words[i].hash;
 		to = put_number(to, words[i].start - repeats->place);
 		to = put_number(to, words[i].end - words[i].start);
 		repeats->place = words[i].end;
+		if (words[i].hash == 0 && words[i].start == 0)
+			host_file_write(repeats->records, ++repeats->record_count * sizeof(uint64_t),
+							&repeats->length, sizeof(uint64_t));
 	}
-	host_file_write(repeats->words, repeats->length * sizeof(*hash), hash, count * sizeof(*hash));
+	host_file_write(repeats->words, first * sizeof(*hash), hash, count * sizeof(*hash));
 	host_file_write(repeats->places, repeats->place_bytes, place, to - place);
 	repeats->place_bytes += to - place;
 	host_free(hash);
 	host_free(place);
 }
 
-/* Returns a word. */
+/* Returns the block of a word. */
+static WordBlock
+block_of(const Repeats *repeats, uint64_t word)
+{
+	WordBlock block;
+
+	host_file_read(repeats->blocks, word / BLOCK * sizeof(block), &block, sizeof(block));
+	return block;
+}
+
+/* Returns a word without its hash. */
 static PlacedWord
-word_at(const Repeats *repeats, uint64_t number)
+place_at(const Repeats *repeats, uint64_t number)
 {
 	PlacedWord word = {0};
 	uint8_t place[BLOCK * PLACE_MOST];
 	const uint8_t *at = place;
-	uint64_t start;
+	uint64_t start = block_of(repeats, number).place;
 
-	host_file_read(repeats->words, number * sizeof(word.hash), &word.hash, sizeof(word.hash));
-	host_file_read(repeats->blocks, number / BLOCK * sizeof(start), &start, sizeof(start));
-	host_file_read(repeats->places, start, place,
-				   Min(sizeof(place), repeats->place_bytes - start));
+	host_file_read(repeats->places, start, place, Min(sizeof(place), repeats->place_bytes - start));
 	for (uint64_t i = 0; i <= number % BLOCK; i++)
 	{
 		at = get_number(at, &word.start);
@@ -83,6 +101,16 @@ word_at(const Repeats *repeats, uint64_t number)
 		at = get_number(at, &word.end);
 		word.end += word.start;
 	}
+	return word;
+}
+
+/* Returns a word. */
+static PlacedWord
+word_at(const Repeats *repeats, uint64_t number)
+{
+	PlacedWord word = place_at(repeats, number);
+
+	host_file_read(repeats->words, number * sizeof(word.hash), &word.hash, sizeof(word.hash));
 	return word;
 }
 
@@ -119,11 +147,11 @@ set_part_positions(const Repeats *repeats, RepeatedPart *made, uint64_t number, 
 	Part part = part_at(repeats, number);
 	bool begins = number == 0 || part_at(repeats, number - 1).end < part.start;
 	bool ends = part_at(repeats, number + 1).start > part.end;
-	PlacedWord begin = word_at(repeats, part.start);
+	PlacedWord begin = place_at(repeats, part.start);
 	PlacedWord behind = word_at(repeats, part.end);
 
 	made->from = made->cut_from = begin.start;
-	made->to = word_at(repeats, part.end - 1).end;
+	made->to = place_at(repeats, part.end - 1).end;
 	if (begins)
 		*left = part.start > 0 ? word_at(repeats, part.start - 1) : (PlacedWord){0};
 	if (begins && left->hash != 0)
@@ -139,12 +167,13 @@ set_part_positions(const Repeats *repeats, RepeatedPart *made, uint64_t number, 
 static void
 set_first_copy(const Repeats *repeats, RepeatedPart *made, uint64_t word)
 {
-	uint64_t record = 1;
+	uint64_t record = block_of(repeats, word).record;
 
-	SEARCH_SORTED(record, repeats->record_count, record_start(repeats, middle) <= word);
-	made->first_record = record - 1;
-	made->first_from = word_at(repeats, word).start;
-	made->first_to = word_at(repeats, word + made->words - 1).end;
+	while (record_start(repeats, record + 1) <= word)
+		record++;
+	made->first_record = record;
+	made->first_from = place_at(repeats, word).start;
+	made->first_to = place_at(repeats, word + made->words - 1).end;
 }
 
 /* Returns the first part at a word or behind it. */
@@ -181,7 +210,7 @@ repeats_of(const Repeats *repeats, uint64_t record, uint64_t count, size_t *foun
 		{
 			while ((next = record_start(repeats, ++record)) <= part.start)
 				;
-			left = word_at(repeats, next - 1).end;
+			left = place_at(repeats, next - 1).end;
 		}
 		left -= part.end - part.start;
 		made[i] =
