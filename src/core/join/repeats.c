@@ -81,8 +81,7 @@ words_at(const Repeats *repeats, WordReader *reader, uint64_t from, size_t count
 
 		reader->start = start;
 		reader->count = (size_t) (end - start);
-		reader->word =
-			host_grow(reader->word, &reader->room, reader->count, sizeof(*reader->word));
+		reader->word = host_grow(reader->word, &reader->room, reader->count, sizeof(*reader->word));
 		host_file_read(repeats->words, start * sizeof(*reader->word), reader->word,
 					   reader->count * sizeof(*reader->word));
 	}
@@ -225,8 +224,8 @@ typedef struct RepeatFinder
 	Repeats *repeats;
 	uint32_t run;
 	uint32_t anchor_run; /* W; T once windows are their own anchors */
-	bool has_others;     /* only runs of words before `others` count, which stay */
-	uint64_t others;
+	uint64_t others;     /* words before this one stay */
+	uint64_t leaders;    /* only runs that begin before this word count */
 	WordReader own;
 	WordReader other;
 	Part words;   /* the last words that were compared, and are equal to earlier ones */
@@ -235,15 +234,14 @@ typedef struct RepeatFinder
 	Edges pairs;  /* second: an anchor; first: the first one of its hash; and its windows */
 	Edges
 		events; /* second: the first of several windows; first: its first copy, or KEPT; and how many */
-	RollingHash window_hash; /* the hash of the last window that was hashed */
-	uint64_t hashed;
-	uint64_t hash;    /* the hash of the last anchors that were given */
-	uint64_t leader;  /* the first of these anchors */
-	uint64_t decided; /* words before it stay, or are in parts */
-	uint64_t kept;    /* the end of the words in first copies so far */
-	Part now;         /* the windows in which words go */
-	Part next;        /* the windows so far that reach furthest */
-	Part made;        /* the last part, which is not written yet */
+	RollingHash window_hash; /* the hash of no words, for windows */
+	uint64_t hash;           /* the hash of the last anchors that were given */
+	uint64_t leader;         /* the first of these anchors */
+	uint64_t decided;        /* words before it stay, or are in parts */
+	uint64_t kept;           /* the end of the words in first copies so far */
+	Part now;                /* the windows in which words go */
+	Part next;               /* the windows so far that reach furthest */
+	Part made;               /* the last part, which is not written yet */
 } RepeatFinder;
 
 /* The first copy of windows that are first copies themselves. */
@@ -271,32 +269,27 @@ words_are_equal(uint64_t x, uint64_t y)
 
 /*
  * Compares the words around an anchor with those around the first one of its hash, as far as its windows
- * reach.  Neighbours have most of them in common.
+ * reach.  Neighbours have most of them in common.  Returns equal words around the anchor, if there are some.
  */
 static Part
 compare_around(RepeatFinder *f, uint64_t position, uint64_t first)
 {
 	uint64_t reach = f->run - f->anchor_run;
-	size_t left = (size_t) Min(reach, first);
-	size_t right =
-		f->anchor_run + (size_t) Min(reach, f->repeats->length - position - f->anchor_run);
-	const uint64_t *x = words_at(f->repeats, &f->own, position - left, left + right);
-	const uint64_t *y = words_at(f->repeats, &f->other, first - left, left + right);
-	const Part *last = &f->words;
-	size_t from = left;
-	size_t to = left;
+	uint64_t low = position - Min(reach, first);
+	uint64_t high = Min(position + f->anchor_run + reach, f->repeats->length);
+	const uint64_t *x = words_at(f->repeats, &f->own, low, high - low);
+	const uint64_t *y = words_at(f->repeats, &f->other, low - (position - first), high - low);
+	Part equal = f->words;
 
-	if (position - first == last->start - last->first && position >= last->start &&
-		position < last->end)
-	{
-		from -= (size_t) Min(position - last->start, left);
-		to += (size_t) Min(last->end - position, right);
-	}
-	while (to < left + right && words_are_equal(x[to], y[to]))
-		to++;
-	while (from > 0 && words_are_equal(x[from - 1], y[from - 1]))
-		from--;
-	return f->words = (Part){position - left + from, position - left + to, first - left + from};
+	if (position - first != equal.start - equal.first || position < equal.start ||
+		position >= equal.end)
+		equal = (Part){position, position, first};
+	while (equal.end < high && words_are_equal(x[equal.end - low], y[equal.end - low]))
+		equal.end++;
+	for (; equal.start > low && words_are_equal(x[equal.start - 1 - low], y[equal.start - 1 - low]);
+		 equal.first--)
+		equal.start--;
+	return f->words = equal;
 }
 
 /* Passes on the last windows that are equal to earlier ones, and their first copies. */
@@ -306,37 +299,44 @@ flush_windows(RepeatFinder *f)
 	Part run = f->windows;
 	double count = (double) (run.end - run.start);
 
-	if (count > 0 && run.start - run.first >= f->run)
+	if (count == 0)
+		return;
+	if (run.start - run.first >= f->run)
 		edges_add(&f->events, (LongEdge){run.start, run.first, count});
-	if (count > 0 && !f->has_others)
-		edges_add(&f->events, (LongEdge){run.first, KEPT, count});
+	edges_add(&f->events, (LongEdge){run.first, KEPT, count});
 }
 
-/* Notes that a window is equal to an earlier one, the first of all these. */
+/* Notes that windows are equal to earlier ones, the first of all these. */
 static void
-add_equal(RepeatFinder *f, uint64_t window, uint64_t first)
+add_equal(RepeatFinder *f, Part windows)
 {
-	Part part = {window, window + 1, first};
-
-	if ((f->has_others && window < f->others) || extend_part(&f->windows, part, 0))
+	if (windows.start == windows.end || windows.start < f->others ||
+		extend_part(&f->windows, windows, 0))
 		return;
 	flush_windows(f);
-	f->windows = part;
+	f->windows = windows;
 }
 
-/* Returns the hash of a window. */
-static uint64_t
-hash_window(RepeatFinder *f, uint64_t window)
+/* Adds windows that are to be sorted by hashes of their own. */
+static void
+seek_windows(RepeatFinder *f, uint64_t from, uint64_t to)
 {
-	bool follows = window == f->hashed + 1;
-	const uint64_t *word = words_at(f->repeats, &f->own, window - follows, f->run + follows);
+	size_t run = f->run;
+	size_t words = (size_t) (to - from) + run - 1;
+	RollingHash rolling = f->window_hash;
+	const uint64_t *word;
 
-	if (!follows)
-		f->window_hash.hash = 0;
-	for (uint32_t i = follows ? f->run : 0; i < f->run + follows; i++)
-		(void) roll_hash(&f->window_hash, word[i] % PRIME, follows ? word[0] % PRIME : 0);
-	f->hashed = window;
-	return f->window_hash.hash;
+	if (from == to)
+		return;
+	word = words_at(f->repeats, &f->own, from, words);
+	for (size_t i = 0; i < words; i++)
+	{
+		uint64_t hash = roll_hash(&rolling, word[i] % PRIME, i < run ? 0 : word[i - run] % PRIME);
+
+		if (i + 1 >= run)
+			edges_add(&f->sought,
+					  (LongEdge){hash % host_limit(PRIME), from + i + 1 - run, WINDOWS(0, 1)});
+	}
 }
 
 /* An EdgeSink: pairs an anchor with the first one of its hash. */
@@ -350,7 +350,7 @@ pair_anchor(void *state, const LongEdge *anchor)
 		f->hash = anchor->second;
 		f->leader = anchor->first;
 	}
-	else if (!f->has_others || f->leader < f->others)
+	else if (f->leader < f->leaders)
 		edges_add(&f->pairs, (LongEdge){anchor->first, f->leader, anchor->similarity});
 	return true;
 }
@@ -362,15 +362,20 @@ compare_pair(void *state, const LongEdge *pair)
 	RepeatFinder *f = state;
 	uint64_t packed = (uint64_t) pair->similarity;
 	uint64_t window = pair->second - (packed >> 32);
+	uint64_t end = window + (uint32_t) packed;
 	Part equal = compare_around(f, pair->second, pair->first);
+	uint64_t overlap = f->run - 1;
+	uint64_t from = Max(window, equal.start);
+	uint64_t to = Min(end + overlap, equal.end);
 
-	for (uint64_t end = window + (uint32_t) packed; window < end; window++)
-		if (window >= equal.start && window + f->run <= equal.end)
-			add_equal(f, window, window - (equal.start - equal.first));
-		else
-			edges_add(&f->sought,
-					  (LongEdge){hash_window(f, window) % host_limit(PRIME), window,
-								 WINDOWS(0, 1)});
+	if (from + overlap >= to)
+	{
+		from = end;
+		to = end + overlap;
+	}
+	seek_windows(f, window, from);
+	add_equal(f, (Part){from, to - overlap, from - (pair->second - pair->first)});
+	seek_windows(f, to - overlap, end);
 	return true;
 }
 
@@ -469,11 +474,13 @@ repeats_find(Repeats *repeats, const uint64_t *others)
 					  .run = repeats->run,
 					  .anchor_run = ANCHOR_RUN(repeats->run),
 					  .window_hash = rolling_begin(repeats->scan.rolling.base, repeats->run),
-					  .hashed = UINT64_MAX - 1,
-					  .has_others = others != NULL};
+					  .leaders = UINT64_MAX};
 
-	if (f.has_others)
+	if (others != NULL)
+	{
 		host_file_read(repeats->records, *others * sizeof(f.others), &f.others, sizeof(f.others));
+		f.leaders = f.others;
+	}
 	f.sought.most = f.pairs.most = f.events.most = edges_in_memory(repeats);
 	seek_equal_windows(&f);
 	edges_give(&f.events, take_event, &f);
