@@ -116,17 +116,6 @@ word_at(const Repeats *repeats, uint64_t number)
 
 /* ---- What goes ------------------------------------------------------------- */
 
-/* Returns a part, or one behind all. */
-static Part
-part_at(const Repeats *repeats, uint64_t number)
-{
-	Part part = {UINT64_MAX, 0, 0};
-
-	if (number < repeats->part_count)
-		host_file_read(repeats->parts, number * sizeof(part), &part, sizeof(part));
-	return part;
-}
-
 /* Returns where a record begins. */
 static uint64_t
 record_start(const Repeats *repeats, uint64_t record)
@@ -137,53 +126,54 @@ record_start(const Repeats *repeats, uint64_t record)
 	return start;
 }
 
-/*
- * Sets where a part is, and what is cut out for it: its words, and what follows each, up to the next word.
- * *left is the word before the first that goes, if that follows at once, else an end.
- */
-static void
-set_part_positions(const Repeats *repeats, RepeatedPart *made, uint64_t number, PlacedWord *left)
-{
-	Part part = part_at(repeats, number);
-	bool begins = number == 0 || part_at(repeats, number - 1).end < part.start;
-	bool ends = part_at(repeats, number + 1).start > part.end;
-	PlacedWord begin = place_at(repeats, part.start);
-	PlacedWord behind = word_at(repeats, part.end);
-
-	made->from = made->cut_from = begin.start;
-	made->to = place_at(repeats, part.end - 1).end;
-	if (begins)
-		*left = part.start > 0 ? word_at(repeats, part.start - 1) : (PlacedWord){0};
-	if (begins && left->hash != 0)
-		made->cut_from = Max(begin.start, left->end);
-	if (begins && left->end < begin.start)
-		left->hash = 0;
-	made->cut_to = Max(behind.hash != 0 ? behind.start : made->to, made->cut_from);
-	made->blank = ends && left->hash != 0 && behind.hash != 0 && made->cut_to == behind.start &&
-		((left->hash | behind.hash) & 1) == 0;
-}
-
-/* Sets where the first copy of a part is, which begins with a word. */
-static void
-set_first_copy(const Repeats *repeats, RepeatedPart *made, uint64_t word)
+/* Returns the record of a word. */
+static uint64_t
+record_of(const Repeats *repeats, uint64_t word)
 {
 	uint64_t record = block_of(repeats, word).record;
 
 	while (record_start(repeats, record + 1) <= word)
 		record++;
-	made->first_record = record;
-	made->first_from = place_at(repeats, word).start;
-	made->first_to = place_at(repeats, word + made->words - 1).end;
+	return record;
 }
 
-/* Returns the first part at a word or behind it. */
+/* Returns the first part in a record, or behind it. */
 static uint64_t
-first_part(const Repeats *repeats, uint64_t word)
+first_part(const Repeats *repeats, uint64_t record)
 {
+	uint64_t word = record_start(repeats, record);
 	uint64_t number = 0;
+	Part part;
 
-	SEARCH_SORTED(number, repeats->part_count, part_at(repeats, middle).start < word);
+	SEARCH_SORTED(number, repeats->part_count,
+				  (host_file_read(repeats->parts, middle * sizeof(part), &part, sizeof(part)),
+				   part.start < word));
 	return number;
+}
+
+/*
+ * Sets where a part is, and what is cut out for it: its words, and what follows each, up to the next word.
+ * Parts may follow on each other: `begins` and `ends` say that the part is the first and the last of them.
+ * *left is the word before the first that goes, if that follows at once, else an end.
+ */
+static void
+set_places(const Repeats *repeats, const Part *part, bool begins, bool ends, PlacedWord *left,
+		   RepeatedPart *made)
+{
+	PlacedWord begin = place_at(repeats, part->start);
+	PlacedWord behind = word_at(repeats, part->end);
+
+	made->from = made->cut_from = begin.start;
+	made->to = place_at(repeats, part->end - 1).end;
+	if (begins)
+	{
+		*left = part->start > 0 ? word_at(repeats, part->start - 1) : (PlacedWord){0};
+		made->cut_from = left->hash != 0 ? Max(begin.start, left->end) : begin.start;
+		left->hash = left->end < begin.start ? 0 : left->hash;
+	}
+	made->cut_to = Max(behind.hash != 0 ? behind.start : made->to, made->cut_from);
+	made->blank = ends && left->hash != 0 && behind.hash != 0 && made->cut_to == behind.start &&
+		((left->hash | behind.hash) & 1) == 0;
 }
 
 /*
@@ -193,31 +183,33 @@ first_part(const Repeats *repeats, uint64_t word)
 RepeatedPart *
 repeats_of(const Repeats *repeats, uint64_t record, uint64_t count, size_t *found)
 {
-	uint64_t next = record_start(repeats, record);
-	uint64_t first = first_part(repeats, next);
-	uint64_t left = 0; /* words of the record that are in no part so far */
-	PlacedWord before = {0};
-	RepeatedPart *made;
+	uint64_t first = first_part(repeats, record);
+	size_t parts = *found = first_part(repeats, record + count) - first;
+	Part *part = host_alloc(parts * sizeof(Part));
+	RepeatedPart *made = host_alloc(parts * sizeof(RepeatedPart));
+	PlacedWord left = {0};
 
-	*found = first_part(repeats, record_start(repeats, record + count)) - first;
-	made = host_alloc(*found * sizeof(RepeatedPart));
-	for (size_t i = 0; i < *found; i++)
+	host_file_read(repeats->parts, first * sizeof(Part), part, parts * sizeof(Part));
+	for (size_t i = 0; i < parts; i++)
 	{
-		Part part = part_at(repeats, first + i);
+		uint64_t words = part[i].end - part[i].start;
 
 		host_check_interrupts_at(i);
-		if (next <= part.start)
-		{
-			while ((next = record_start(repeats, ++record)) <= part.start)
-				;
-			left = place_at(repeats, next - 1).end;
-		}
-		left -= part.end - part.start;
-		made[i] =
-			(RepeatedPart){.record = record - 1, .words = part.end - part.start, .left = left};
-		set_part_positions(repeats, made + i, first + i, &before);
+		record = record_of(repeats, part[i].start);
+		made[i] = (RepeatedPart){.record = record, .words = words};
+		if (i > 0 && made[i - 1].record == record)
+			made[i].left = made[i - 1].left - words;
+		else
+			made[i].left = place_at(repeats, record_start(repeats, record + 1) - 1).end - words;
+		set_places(repeats, part + i, i == 0 || part[i - 1].end < part[i].start,
+				   i + 1 == parts || part[i].end < part[i + 1].start, &left, made + i);
 	}
-	for (size_t i = 0; i < *found; i++)
-		set_first_copy(repeats, made + i, part_at(repeats, first + i).first);
+	for (size_t i = 0; i < parts; i++)
+	{
+		made[i].first_record = record_of(repeats, part[i].first);
+		made[i].first_from = place_at(repeats, part[i].first).start;
+		made[i].first_to = place_at(repeats, part[i].first + made[i].words - 1).end;
+	}
+	host_free(part);
 	return made;
 }
