@@ -361,6 +361,68 @@ test_random(void)
 	}
 }
 
+/* ---- Positions ------------------------------------------------------------- */
+
+#define LONG_WORDS 200
+#define LONG_TEXT (1 << 22)
+
+/* Writes words, some of which are long or far from the one before, and notes their positions. */
+static size_t
+write_words(char *text, int from, int to, int *start, int *end)
+{
+	size_t length = 0;
+
+	for (int i = from; i < to; i++)
+	{
+		size_t gap = random_below(20) == 0 ? 1 + random_below(20000) : 1 + random_below(3);
+
+		memset(text + length, ' ', gap);
+		length += gap;
+		start[i] = (int) length;
+		length += sprintf(text + length, "w%d", i);
+		if (i % 50 == 7)
+		{
+			memset(text + length, 'x', 100 * i);
+			length += 100 * i;
+		}
+		end[i] = (int) length;
+	}
+	return length;
+}
+
+/* Words that stand again are where they are, and where they stood, however long texts and words are. */
+static void
+test_positions(void)
+{
+	static char text[LONG_TEXT];
+
+	for (int round = 0; round < unit_rounds(500); round++)
+	{
+		Repeats repeats = repeats_begin(1 + random_below(3), 1 << 20);
+		PlacedWords words = {.seed = 7};
+		int start[2][LONG_WORDS];
+		int end[2][LONG_WORDS];
+		int from = random_below(LONG_WORDS - 3);
+		int to = from + 3 + random_below(LONG_WORDS - from - 3);
+		RepeatedPart *part;
+		size_t found;
+
+		placed_words_add(&words, text, write_words(text, 0, LONG_WORDS, start[0], end[0]));
+		placed_words_end_record(&words);
+		placed_words_add(&words, text, write_words(text, from, to, start[1], end[1]));
+		placed_words_end_record(&words);
+		repeats_add(&repeats, words.word, words.count);
+		repeats_find(&repeats, NULL);
+		part = repeats_of(&repeats, 0, 2, &found);
+		CHECK(found == 1 && part->record == 1 && part->first_record == 0);
+		CHECK((int) part->from == start[1][from] && (int) part->to == end[1][to - 1]);
+		CHECK((int) part->first_from == start[0][from] && (int) part->first_to == end[0][to - 1]);
+		host_free(part);
+		host_free(words.word);
+		repeats_end(&repeats);
+	}
+}
+
 int
 main(void)
 {
@@ -369,6 +431,7 @@ main(void)
 	test_chosen();
 	test_shared();
 	test_random();
+	test_positions();
 	CHECK(host_memory == before);
 	return unit_report();
 }
