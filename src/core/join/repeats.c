@@ -15,6 +15,8 @@
  */
 #include "join/repeats.h"
 
+#include "join/edges.h"
+
 /* ---- Numbers modulo a prime --------------------------------------------- */
 
 /* The hash of a run of words is a polynomial of their hashes, at a secret number. */
@@ -26,6 +28,14 @@ typedef uint64_t Product;
 #define PRIME_BITS 31
 #endif
 #define PRIME ((UINT64_C(1) << PRIME_BITS) - 1)
+
+/* The hash of the last words, at most `length` of them. */
+typedef struct RollingHash
+{
+	uint64_t hash;
+	uint64_t base;
+	uint64_t power; /* base to the power of length */
+} RollingHash;
 
 /* Returns a number below PRIME, equal to one below 4 * PRIME^2. */
 static inline uint64_t
@@ -88,135 +98,6 @@ words_at(const Repeats *repeats, WordReader *reader, uint64_t from, size_t count
 	return reader->word + (from - reader->start);
 }
 
-/* ---- Anchors ------------------------------------------------------------- */
-
-/* The words of an anchor: W, for windows of `run` words. */
-#define ANCHOR_RUN(run) (((run) + 1) / 2)
-
-/*
- * The windows of an anchor, as a number: the words of the first one before it, and how many there are.  Both
- * are at most T, below 2^21, so that a double holds them.
- */
-#define WINDOWS(before, count) ((double) ((uint64_t) (before) << 32 | (count)))
-
-/* Adds the windows of the last anchor, if there are some. */
-static void
-add_anchor(Repeats *repeats, const LongEdge *anchor)
-{
-	if (anchor->similarity > 0)
-		edges_add(&repeats->anchors, *anchor);
-}
-
-/* Finds the anchor of the window that ends with a word, which follows on the words that were scanned. */
-static inline void
-scan_word(Repeats *repeats, AnchorScan *scan, uint64_t at, uint64_t word)
-{
-	uint32_t length = ANCHOR_RUN(repeats->run);
-	uint64_t reach = repeats->run - length;
-	ScannedWord *scanned = scan->scanned;
-	uint64_t mask = scan->mask;
-	uint64_t least = scan->least;
-	uint64_t hash;
-
-	scan->text++;
-	hash = roll_hash(&scan->rolling, word,
-					 scan->text > length ? scanned[(at - length) & mask].word : 0);
-	scanned[at & mask] = (ScannedWord){word, hash};
-	if (scan->text < length)
-		return;
-	if (scan->text == length || hash <= scanned[least & mask].hash)
-		least = at;
-	else if (at - least > reach)
-		for (uint64_t i = least = at - reach; i <= at; i++)
-			least = scanned[i & mask].hash <= scanned[least & mask].hash ? i : least;
-	scan->least = least;
-	if (scan->text < repeats->run)
-		return;
-	if (scan->last.similarity > 0 && scan->last.first == least + 1 - length)
-	{
-		scan->last.similarity++;
-		return;
-	}
-	add_anchor(repeats, &scan->last);
-	scan->last = (LongEdge){scanned[least & mask].hash % host_limit(PRIME), least + 1 - length,
-							WINDOWS(least + reach - at, 1)};
-}
-
-/* ---- Records ------------------------------------------------------------- */
-
-/* The share of memory for the edges of each kind, of which there are three at once. */
-#define EDGES_SHARE 6
-
-/* The least bytes of memory. */
-#define MEMORY_LEAST (4 << 20)
-
-/* Returns the most edges of a kind in memory, of which all together take at most a byte for each word. */
-static size_t
-edges_in_memory(const Repeats *repeats)
-{
-	return Min(repeats->memory, Max(repeats->length, MEMORY_LEAST)) / EDGES_SHARE /
-		sizeof(LongEdge);
-}
-
-/* Prepares for the words of records.  The lists of anchors have a block from the start, which a caller can keep. */
-Repeats
-repeats_begin(uint32_t run, size_t memory)
-{
-	uint64_t base = host_random_seed() % (PRIME - 2) + 2;
-	Repeats repeats = {.run = run,
-					   .memory = memory,
-					   .words = host_file_create(),
-					   .places = host_file_create(),
-					   .blocks = host_file_create(),
-					   .records = host_file_create(),
-					   .parts = host_file_create(),
-					   .scan = {.rolling = rolling_begin(base, ANCHOR_RUN(run)), .mask = 1},
-					   .anchors = {.file = host_file_create(),
-								   .edge = host_alloc(sizeof(LongEdge)),
-								   .room = 1,
-								   .run = host_alloc(sizeof(EdgeRun)),
-								   .run_room = 1}};
-
-	while (repeats.scan.mask <= run)
-		repeats.scan.mask *= 2;
-	repeats.scan.scanned = host_alloc(repeats.scan.mask-- * sizeof(ScannedWord));
-	host_file_write(repeats.records, 0, &repeats.length, sizeof(repeats.length));
-	return repeats;
-}
-
-/* Adds the words of the next records, with their ends. */
-void
-repeats_add(Repeats *repeats, const PlacedWord *words, size_t count)
-{
-	AnchorScan scan = repeats->scan;
-	uint64_t at = repeats->length;
-
-	repeats->anchors.most = edges_in_memory(repeats);
-	repeats_write(repeats, words, count);
-	for (; at < repeats->length; at++, words++)
-	{
-		host_check_interrupts_at(at);
-		if (words->hash != 0)
-			scan_word(repeats, &scan, at, words->hash % PRIME);
-		else
-			scan.text = scan.rolling.hash = 0;
-	}
-	repeats->scan = scan;
-}
-
-/* Frees the memory, and closes the files. */
-void
-repeats_end(Repeats *repeats)
-{
-	host_file_close(repeats->words);
-	host_file_close(repeats->places);
-	host_file_close(repeats->blocks);
-	host_file_close(repeats->records);
-	host_file_close(repeats->parts);
-	host_free(repeats->scan.scanned);
-	edges_end(&repeats->anchors);
-}
-
 /* ---- Equal windows ------------------------------------------------------- */
 
 typedef struct RepeatFinder
@@ -230,8 +111,9 @@ typedef struct RepeatFinder
 	WordReader other;
 	Part words;   /* the last words that were compared, and are equal to earlier ones */
 	Part windows; /* the last windows that are equal to earlier ones */
-	Edges sought; /* second: the hash of a window; first: the window */
-	Edges pairs;  /* second: an anchor; first: the first one of its hash; and its windows */
+	Edges
+		sought; /* second: the hash of an anchor or window; first: its first word; and its windows */
+	Edges pairs; /* second: an anchor; first: the first one of its hash; and its windows */
 	Edges
 		events; /* second: the first of several windows; first: its first copy, or KEPT; and how many */
 	RollingHash window_hash; /* the hash of no words, for windows */
@@ -243,6 +125,76 @@ typedef struct RepeatFinder
 	Part next;               /* the windows so far that reach furthest */
 	Part made;               /* the last part, which is not written yet */
 } RepeatFinder;
+
+/*
+ * The windows of an anchor, as a number: the words of the first one before it, and how many there are.  Both
+ * are at most T, below 2^21, so that a double holds them.
+ */
+#define WINDOWS(before, count) ((double) ((uint64_t) (before) << 32 | (count)))
+
+/* A word that was scanned last, and the hash of the run of W words that ends with it. */
+typedef struct ScannedWord
+{
+	uint64_t word;
+	uint64_t hash;
+} ScannedWord;
+
+/* Adds the windows of an anchor, if there are some. */
+static void
+add_anchor(RepeatFinder *f, LongEdge anchor)
+{
+	if (anchor.similarity > 0)
+		edges_add(&f->sought, anchor);
+}
+
+/* Finds the anchors of all windows. */
+static void
+seek_anchors(RepeatFinder *f)
+{
+	uint64_t length = f->anchor_run;
+	uint64_t reach = f->run - length;
+	RollingHash rolling = rolling_begin(f->window_hash.base, f->anchor_run);
+	ScannedWord *scanned; /* word n is at n & mask */
+	uint64_t mask = 1;
+	uint64_t text = 0;   /* words of the text so far */
+	uint64_t least = 0;  /* the last word of the anchor */
+	LongEdge last = {0}; /* the anchor of the last windows */
+
+	while (mask <= f->run)
+		mask *= 2;
+	scanned = host_alloc(mask-- * sizeof(ScannedWord));
+	for (uint64_t at = 0; at < f->repeats->length; at++)
+	{
+		uint64_t word = *words_at(f->repeats, &f->own, at, 1);
+		uint64_t hash;
+
+		host_check_interrupts_at(at);
+		if (word == 0)
+			text = rolling.hash = 0;
+		if (word == 0)
+			continue;
+		text++;
+		word %= PRIME;
+		hash = roll_hash(&rolling, word, text > length ? scanned[(at - length) & mask].word : 0);
+		scanned[at & mask] = (ScannedWord){word, hash};
+		if (text == length || (text > length && hash <= scanned[least & mask].hash))
+			least = at;
+		else if (text > length && at - least > reach)
+			for (uint64_t i = least = at - reach; i <= at; i++)
+				least = scanned[i & mask].hash <= scanned[least & mask].hash ? i : least;
+		if (text < f->run)
+			continue;
+		if (last.similarity == 0 || last.first != least + 1 - length)
+		{
+			add_anchor(f, last);
+			last = (LongEdge){scanned[least & mask].hash % host_limit(PRIME), least + 1 - length,
+							  WINDOWS(least + reach - at, 0)};
+		}
+		last.similarity++;
+	}
+	add_anchor(f, last);
+	host_free(scanned);
+}
 
 /* The first copy of windows that are first copies themselves. */
 #define KEPT UINT64_MAX
@@ -383,15 +335,12 @@ compare_pair(void *state, const LongEdge *pair)
 static void
 seek_equal_windows(RepeatFinder *f)
 {
-	Edges *sought = &f->repeats->anchors;
-
-	add_anchor(f->repeats, &f->repeats->scan.last);
+	seek_anchors(f);
 	do
 	{
 		f->hash = UINT64_MAX;
-		edges_give(sought, pair_anchor, f);
+		edges_give(&f->sought, pair_anchor, f);
 		edges_give(&f->pairs, compare_pair, f);
-		sought = &f->sought;
 		f->anchor_run = f->run;
 	} while (f->hash != UINT64_MAX);
 	flush_windows(f);
@@ -463,17 +412,24 @@ take_event(void *state, const LongEdge *event)
 	return true;
 }
 
+/* The share of memory for the edges of each kind, of which there are three at once. */
+#define EDGES_SHARE 6
+
+/* The least bytes of memory. */
+#define MEMORY_LEAST (4 << 20)
+
 /*
  * Finds the words that go, when all records have been added.  If `others` is not NULL, only runs of the first
- * `*others` records count, which keep theirs.
+ * `*others` records count, which keep theirs.  All edges in memory take at most a byte for each word.
  */
 void
 repeats_find(Repeats *repeats, const uint64_t *others)
 {
 	RepeatFinder f = {.repeats = repeats,
 					  .run = repeats->run,
-					  .anchor_run = ANCHOR_RUN(repeats->run),
-					  .window_hash = rolling_begin(repeats->scan.rolling.base, repeats->run),
+					  .anchor_run = (repeats->run + 1) / 2,
+					  .window_hash =
+						  rolling_begin(host_random_seed() % (PRIME - 2) + 2, repeats->run),
 					  .leaders = UINT64_MAX};
 
 	if (others != NULL)
@@ -481,7 +437,10 @@ repeats_find(Repeats *repeats, const uint64_t *others)
 		host_file_read(repeats->records, *others * sizeof(f.others), &f.others, sizeof(f.others));
 		f.leaders = f.others;
 	}
-	f.sought.most = f.pairs.most = f.events.most = edges_in_memory(repeats);
+	f.sought.most = f.pairs.most = f.events.most =
+		Min(repeats->memory, Max(repeats->length, MEMORY_LEAST)) / EDGES_SHARE / sizeof(LongEdge);
+	repeats->found = true;
+	repeats->part_count = 0;
 	seek_equal_windows(&f);
 	edges_give(&f.events, take_event, &f);
 	decide_words(&f, UINT64_MAX);

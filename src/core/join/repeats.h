@@ -4,7 +4,7 @@
 #ifndef NEARDUP_JOIN_REPEATS_H
 #define NEARDUP_JOIN_REPEATS_H
 
-#include "join/edges.h"
+#include "base/host.h"
 #include "text/text.h"
 
 /* Words [start, end) that go, and the first of those that stay. */
@@ -14,32 +14,6 @@ typedef struct Part
 	uint64_t end;
 	uint64_t first;
 } Part;
-
-/* The hash of the last words, at most `length` of them. */
-typedef struct RollingHash
-{
-	uint64_t hash;
-	uint64_t base;
-	uint64_t power; /* base to the power of length */
-} RollingHash;
-
-/* A word that was scanned last, and the hash of the run of W words that ends with it. */
-typedef struct ScannedWord
-{
-	uint64_t word;
-	uint64_t hash;
-} ScannedWord;
-
-/* A search for the anchors of windows, which goes on when more words are added. */
-typedef struct AnchorScan
-{
-	RollingHash rolling;
-	ScannedWord *scanned; /* word n is at n & mask */
-	uint64_t mask;
-	uint64_t text;  /* words of the text so far */
-	uint64_t least; /* the last word of the anchor */
-	LongEdge last;  /* the anchor of the last windows */
-} AnchorScan;
 
 /* The words of records, in files. */
 typedef struct Repeats
@@ -56,8 +30,7 @@ typedef struct Repeats
 	uint32_t place; /* the position from which the next word's is counted */
 	uint64_t record_count;
 	uint64_t part_count;
-	AnchorScan scan;
-	Edges anchors; /* second: the hash of an anchor; first: its first word; and its windows */
+	bool found; /* repeats_find() has been called */
 } Repeats;
 
 /* Words of a record that go, which stood in an earlier record, or before in the same one. */
@@ -78,7 +51,6 @@ typedef struct RepeatedPart
 
 extern Repeats repeats_begin(uint32_t run, size_t memory);
 extern void repeats_add(Repeats *repeats, const PlacedWord *words, size_t count);
-extern void repeats_write(Repeats *repeats, const PlacedWord *words, size_t count);
 extern void repeats_find(Repeats *repeats, const uint64_t *others);
 extern RepeatedPart *repeats_of(const Repeats *repeats, uint64_t record, uint64_t count,
 								size_t *found);

@@ -39,9 +39,36 @@ get_number(const uint8_t *at, uint32_t *number)
 	return at;
 }
 
-/* Writes words behind those that are there. */
+/* Prepares for the words of records. */
+Repeats
+repeats_begin(uint32_t run, size_t memory)
+{
+	Repeats repeats = {.run = run,
+					   .memory = memory,
+					   .words = host_file_create(),
+					   .places = host_file_create(),
+					   .blocks = host_file_create(),
+					   .records = host_file_create(),
+					   .parts = host_file_create()};
+
+	host_file_write(repeats.records, 0, &repeats.length, sizeof(repeats.length));
+	return repeats;
+}
+
+/* Closes the files. */
 void
-repeats_write(Repeats *repeats, const PlacedWord *words, size_t count)
+repeats_end(Repeats *repeats)
+{
+	host_file_close(repeats->words);
+	host_file_close(repeats->places);
+	host_file_close(repeats->blocks);
+	host_file_close(repeats->records);
+	host_file_close(repeats->parts);
+}
+
+/* Adds the words of the next records, with their ends. */
+void
+repeats_add(Repeats *repeats, const PlacedWord *words, size_t count)
 {
 	uint64_t *hash = host_alloc(count * sizeof(*hash));
 	uint8_t *place = host_alloc(count * PLACE_MOST);
@@ -52,6 +79,7 @@ repeats_write(Repeats *repeats, const PlacedWord *words, size_t count)
 	{
 		uint64_t block = repeats->length / BLOCK;
 
+		host_check_interrupts_at(i);
 		if (repeats->length++ % BLOCK == 0)
 		{
 			WordBlock begun = {repeats->place_bytes + (to - place), repeats->record_count};

@@ -31,10 +31,6 @@ neardup_passages_new(neardup_session *session, uint32_t run, size_t memory,
 	session_keep_file(made->repeats.blocks);
 	session_keep_file(made->repeats.records);
 	session_keep_file(made->repeats.parts);
-	session_keep_file(made->repeats.anchors.file);
-	session_keep(made->repeats.anchors.edge);
-	session_keep(made->repeats.anchors.run);
-	session_keep(made->repeats.scan.scanned);
 	session_keep(made);
 	*passages = made;
 	return session_end();
@@ -76,7 +72,7 @@ neardup_passages_add(neardup_session *session, neardup_passages *passages,
 					 const neardup_bytes *words)
 {
 	SESSION_BEGIN(session);
-	if (passages->repeats.anchors.file == NULL)
+	if (passages->repeats.found)
 		session_fail(NEARDUP_INVALID, "passages have been found: no words are added any more");
 	repeats_add(&passages->repeats, (const PlacedWord *) words->bytes,
 				words->length / sizeof(PlacedWord));
