@@ -111,11 +111,10 @@ typedef struct RepeatFinder
 	WordReader other;
 	Part words;   /* the last words that were compared, and are equal to earlier ones */
 	Part windows; /* the last windows that are equal to earlier ones */
+	Edges sought; /* second: the hash of an anchor; first: its first word; and its windows */
+	Edges pairs;  /* second: an anchor; first: the first one of its hash; and its windows */
 	Edges
-		sought; /* second: the hash of an anchor or window; first: its first word; and its windows */
-	Edges pairs; /* second: an anchor; first: the first one of its hash; and its windows */
-	Edges
-		events; /* second: the first of several windows; first: its first copy, or KEPT; and how many */
+		events; /* second: the first of some windows; first: its first copy, or KEPT; and their number */
 	RollingHash window_hash; /* the hash of no words, for windows */
 	uint64_t hash;           /* the hash of the last anchors that were given */
 	uint64_t leader;         /* the first of these anchors */
@@ -170,16 +169,19 @@ seek_anchors(RepeatFinder *f)
 
 		host_check_interrupts_at(at);
 		if (word == 0)
+		{
 			text = rolling.hash = 0;
-		if (word == 0)
 			continue;
+		}
 		text++;
 		word %= PRIME;
 		hash = roll_hash(&rolling, word, text > length ? scanned[(at - length) & mask].word : 0);
 		scanned[at & mask] = (ScannedWord){word, hash};
-		if (text == length || (text > length && hash <= scanned[least & mask].hash))
+		if (text < length)
+			continue;
+		if (text == length || hash <= scanned[least & mask].hash)
 			least = at;
-		else if (text > length && at - least > reach)
+		else if (at - least > reach)
 			for (uint64_t i = least = at - reach; i <= at; i++)
 				least = scanned[i & mask].hash <= scanned[least & mask].hash ? i : least;
 		if (text < f->run)

@@ -19,7 +19,7 @@ typedef struct WordBlock
 
 /* Writes a number, the lowest seven bits first, and returns the position behind it. */
 static inline uint8_t *
-put_number(uint8_t *to, uint32_t number)
+code_number(uint8_t *to, uint32_t number)
 {
 	for (; number >= 128; number >>= 7)
 		*to++ = (uint8_t) (number | 128);
@@ -29,7 +29,7 @@ put_number(uint8_t *to, uint32_t number)
 
 /* Reads a number, and returns the position behind it. */
 static inline const uint8_t *
-get_number(const uint8_t *at, uint32_t *number)
+decode_number(const uint8_t *at, uint32_t *number)
 {
 	int bits = 0;
 
@@ -88,8 +88,8 @@ repeats_add(Repeats *repeats, const PlacedWord *words, size_t count)
 			repeats->place = 0;
 		}
 		hash[i] = words[i].hash;
-		to = put_number(to, words[i].start - repeats->place);
-		to = put_number(to, words[i].end - words[i].start);
+		to = code_number(to, words[i].start - repeats->place);
+		to = code_number(to, words[i].end - words[i].start);
 		repeats->place = words[i].end;
 		if (words[i].hash == 0 && words[i].start == 0)
 			host_file_write(repeats->records, ++repeats->record_count * sizeof(uint64_t),
@@ -104,7 +104,7 @@ repeats_add(Repeats *repeats, const PlacedWord *words, size_t count)
 
 /* Returns the block of a word. */
 static WordBlock
-block_of(const Repeats *repeats, uint64_t word)
+word_block(const Repeats *repeats, uint64_t word)
 {
 	WordBlock block;
 
@@ -119,14 +119,14 @@ place_at(const Repeats *repeats, uint64_t number)
 	PlacedWord word = {0};
 	uint8_t place[BLOCK * PLACE_MOST];
 	const uint8_t *at = place;
-	uint64_t start = block_of(repeats, number).place;
+	uint64_t start = word_block(repeats, number).place;
 
 	host_file_read(repeats->places, start, place, Min(sizeof(place), repeats->place_bytes - start));
 	for (uint64_t i = 0; i <= number % BLOCK; i++)
 	{
-		at = get_number(at, &word.start);
+		at = decode_number(at, &word.start);
 		word.start += word.end;
-		at = get_number(at, &word.end);
+		at = decode_number(at, &word.end);
 		word.end += word.start;
 	}
 	return word;
@@ -154,11 +154,11 @@ record_start(const Repeats *repeats, uint64_t record)
 	return start;
 }
 
-/* Returns the record of a word. */
+/* Returns the record that has a word. */
 static uint64_t
-record_of(const Repeats *repeats, uint64_t word)
+record_with(const Repeats *repeats, uint64_t word)
 {
-	uint64_t record = block_of(repeats, word).record;
+	uint64_t record = word_block(repeats, word).record;
 
 	while (record_start(repeats, record + 1) <= word)
 		record++;
@@ -223,7 +223,7 @@ repeats_of(const Repeats *repeats, uint64_t record, uint64_t count, size_t *foun
 		uint64_t words = part[i].end - part[i].start;
 
 		host_check_interrupts_at(i);
-		record = record_of(repeats, part[i].start);
+		record = record_with(repeats, part[i].start);
 		made[i] = (RepeatedPart){.record = record, .words = words};
 		if (i > 0 && made[i - 1].record == record)
 			made[i].left = made[i - 1].left - words;
@@ -234,7 +234,7 @@ repeats_of(const Repeats *repeats, uint64_t record, uint64_t count, size_t *foun
 	}
 	for (size_t i = 0; i < parts; i++)
 	{
-		made[i].first_record = record_of(repeats, part[i].first);
+		made[i].first_record = record_with(repeats, part[i].first);
 		made[i].first_from = place_at(repeats, part[i].first).start;
 		made[i].first_to = place_at(repeats, part[i].first + made[i].words - 1).end;
 	}
