@@ -144,16 +144,30 @@ candidate_numbers(const Edge *edge)
 	return (numbers & CANDIDATE) != 0 ? numbers : 0;
 }
 
-/* Returns whether the documents of an edge are similar.  Sets the similarity of a candidate, 0 if they are not. */
+/* Returns one of the documents of a candidate, 0 or 1, by what candidate_numbers() returns. */
+static uint32_t
+candidate_document(uint64_t numbers, int which)
+{
+	return numbers >> (which == 0 ? NUMBER_BITS : 0) & ((UINT32_C(1) << NUMBER_BITS) - 1);
+}
+
+/* Sets the similarity of a candidate, whose documents are at two positions, or 0 if they are not similar. */
+static void
+judge_candidate(Judge *judge, Edge *edge, uint32_t a, uint32_t b)
+{
+	if (!judge_pair(judge, a, b, &edge->similarity))
+		edge->similarity = 0;
+}
+
+/* Returns whether the documents of an edge are similar.  Judges a candidate. */
 static bool
 is_similar(Judge *judge, Edge *edge)
 {
-	const uint32_t mask = (UINT32_C(1) << NUMBER_BITS) - 1;
 	uint64_t numbers = candidate_numbers(edge);
 
-	if (numbers != 0 &&
-		!judge_pair(judge, numbers >> NUMBER_BITS & mask, numbers & mask, &edge->similarity))
-		edge->similarity = 0;
+	if (numbers != 0)
+		judge_candidate(judge, edge, candidate_document(numbers, 0),
+						candidate_document(numbers, 1));
 	return edge->similarity > 0;
 }
 
@@ -183,35 +197,47 @@ drop_candidates(Stars *stars)
 	return stars->edges <= count / 2;
 }
 
-/* Documents whose candidates are judged ahead at once, and the fewest candidates for it. */
+/*
+ * Documents whose candidates are judged ahead at once, at most as many as are settled in tests of tiny lists
+ * over AHEAD_PARTS, and the least share of them that must have candidates for it.
+ */
 #define JUDGED_AHEAD 32768
-#define JUDGED_AHEAD_MIN 256
+#define AHEAD_PARTS 4
+#define AHEAD_SHARE 128
 
 /* The memory of a judge that judges ahead, which begins each time, and its share of the documents' memory. */
 #define JUDGE_MEMORY ((size_t) 16 * 1024 * 1024)
 #define JUDGE_SHARE 16
 
-/* Candidates that are judged ahead: their positions. */
+/* Candidates that are judged ahead: their positions, and their documents, two by two. */
 typedef struct Ahead
 {
 	Stars *stars;
 	size_t edge[JUDGED_AHEAD];
+	uint32_t document[2 * JUDGED_AHEAD];
 	int count;
 } Ahead;
 
-/* A PairWork: judges candidates. */
+/* Returns how many documents' candidates are judged ahead at once. */
+static uint32_t
+judged_ahead(void)
+{
+	return (uint32_t) ((host_limit(JUDGED_AHEAD * AHEAD_PARTS) + AHEAD_PARTS - 1) / AHEAD_PARTS);
+}
+
+/* A PairWork: judges candidates.  Its judge knows their documents only: it begins often, and there may be many others. */
 static void
 judge_some(void *state, PairNext next, void *next_state)
 {
 	const Ahead *ahead = state;
 	const Stars *stars = ahead->stars;
-	DocumentList whole = all_documents(stars->documents);
+	DocumentList list = {stars->documents, ahead->document, 2 * ahead->count};
 	size_t memory = DOCUMENT_MEMORY(stars->documents->options) / JUDGE_SHARE;
-	Judge *judge = judge_begin(&whole, &whole, Min(memory, JUDGE_MEMORY));
+	Judge *judge = judge_begin(&list, &list, Min(memory, JUDGE_MEMORY));
 
 	for (int i; (i = next(next_state)) >= 0;)
 	{
-		(void) is_similar(judge, stars->edge + ahead->edge[i]);
+		judge_candidate(judge, stars->edge + ahead->edge[i], 2 * i, 2 * i + 1);
 		host_check_interrupts();
 	}
 	judge_end(judge);
@@ -235,12 +261,16 @@ choose_ahead(Ahead *ahead, const DocumentList *list, uint32_t from, uint32_t to,
 		for (; next < stars->edges && stars->edge[next].second == row; next++)
 		{
 			const Edge *edge = stars->edge + next;
+			uint64_t numbers = candidate_numbers(edge);
 
 			if (decided || stars->keeper[edge->first] != edge->first || edge->similarity == 0)
 				continue;
-			if (candidate_numbers(edge) != 0)
-				ahead->edge[ahead->count++] = next;
 			decided = true;
+			if (numbers == 0)
+				continue;
+			for (int which = 0; which < 2; which++)
+				ahead->document[2 * ahead->count + which] = candidate_document(numbers, which);
+			ahead->edge[ahead->count++] = next;
 		}
 	}
 }
@@ -253,8 +283,8 @@ static void
 judge_ahead(Ahead *ahead, const DocumentList *list, uint32_t from, size_t next)
 {
 	const PairOptions *options = ahead->stars->documents->options;
-	uint32_t to = Min(from + JUDGED_AHEAD, list->count);
-	int least = (int) host_limit(JUDGED_AHEAD_MIN);
+	uint32_t to = Min(from + judged_ahead(), list->count);
+	int least = Max((int) judged_ahead() / AHEAD_SHARE, 1);
 
 	do
 	{
@@ -296,7 +326,9 @@ settle(Stars *stars, const DocumentList *list)
 	Ahead *ahead = NULL;
 	size_t next = 0;
 
-	if (stars->judge != NULL && stars->documents->options->share != NULL)
+	/* No keeper is settled before the first of these documents. */
+	if (stars->judge != NULL && stars->documents->options->share != NULL &&
+		list->count > judged_ahead())
 	{
 		ahead = host_alloc(sizeof(Ahead));
 		ahead->stars = stars;
@@ -308,7 +340,7 @@ settle(Stars *stars, const DocumentList *list)
 		uint32_t document = list_at(list, i);
 		uint32_t row = stars->first[document];
 
-		if (ahead != NULL && i % JUDGED_AHEAD == 0)
+		if (ahead != NULL && i > 0 && i % judged_ahead() == 0)
 			judge_ahead(ahead, list, i, next);
 		for (; next < stars->edges && stars->edge[next].second == row; next++)
 		{
