@@ -305,6 +305,8 @@ class Python(unittest.TestCase):
             self.assertEqual(pickle.loads(pickle.dumps(result)), result)
         with self.assertRaises(neardup.NeardupError) as refused:
             neardup.minhash("", k=1)
+        with self.assertRaises(neardup.NeardupError):
+            neardup.dedupe(["a"], k=0)
         again = pickle.loads(pickle.dumps(refused.exception))
         self.assertEqual((str(again), again.code), (str(refused.exception), 1))
 

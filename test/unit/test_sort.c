@@ -1,10 +1,11 @@
 /*
- * test_sort.c: the sort of large arrays, against qsort, and how often it checks for interrupts.
+ * test_sort.c: the sort of large arrays, and that of hashes, against qsort, and how often it checks for interrupts.
  */
 #include <stdlib.h>
 
 #include "base/sort.h"
 #include "random.h"
+#include "sketch/bag.h"
 #include "unit.h"
 
 /* Records of 8, 12 and 24 bytes. */
@@ -84,6 +85,7 @@ check_sort(const uint64_t *key, size_t count)
 	Short *shorts = malloc((count + 1) * sizeof(Short));
 	Odd *odds = malloc((count + 1) * sizeof(Odd));
 	Long *longs = malloc((count + 1) * sizeof(Long));
+	uint64_t *hashes = malloc((count + 1) * sizeof(uint64_t));
 	size_t wrong = 0;
 
 	for (size_t i = 0; i < count; i++)
@@ -92,27 +94,31 @@ check_sort(const uint64_t *key, size_t count)
 		shorts[i] = (Short){(uint32_t) key[i], (uint32_t) (key[i] >> 32)};
 		odds[i] = (Odd){(uint32_t) (key[i] * 3), {(uint32_t) key[i], (uint32_t) (key[i] >> 32)}};
 		longs[i] = (Long){~key[i], key[i], key[i] ^ 7};
+		hashes[i] = key[i] ^ (uint64_t) 1 << 63;
 	}
 	qsort(sorted, count, sizeof(uint64_t), compare_numbers);
 	sort_records(shorts, count, sizeof(Short), short_key);
 	sort_records(odds, count, sizeof(Odd), odd_key);
 	sort_records(longs, count, sizeof(Long), long_key);
+	hashes_sort(hashes, count);
 	for (size_t i = 0; i < count; i++)
 		wrong += short_key(&shorts[i]) != sorted[i] || odd_key(&odds[i]) != sorted[i] ||
 			odds[i].number != (uint32_t) (sorted[i] * 3) || longs[i].key != sorted[i] ||
-			longs[i].before != ~sorted[i] || longs[i].after != (sorted[i] ^ 7);
+			(hashes[i] ^ (uint64_t) 1 << 63) != sorted[i] || longs[i].before != ~sorted[i] ||
+			longs[i].after != (sorted[i] ^ 7);
 	CHECK(wrong == 0);
 	free(sorted);
 	free(shorts);
 	free(odds);
 	free(longs);
+	free(hashes);
 }
 
 /* All sizes around the limits of the sort; keys that differ in few bytes, and in all. */
 static void
 test_keys(void)
 {
-	static const size_t size[] = {0, 1, 2, 95, 96, 97, 98, 255, 256, 257, 1000, 70000};
+	static const size_t size[] = {0, 1, 2, 95, 96, 97, 98, 255, 256, 257, 1024, 1025, 70000};
 	static const uint64_t mask[] =
 		{0,         1, 0xFF, 0xFF0000FF, 0xFF00000000000000, 0x8000000000000001, 0x0101010101010101,
 		 UINT64_MAX};

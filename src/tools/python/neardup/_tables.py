@@ -454,13 +454,15 @@ def make_values(texts: Any, *, k: int | None, b: int | None, scheme: str | None,
                 threshold: float | None, jobs: int, progress: Progress = None) -> Values:
     """Makes the values of texts by which dedupe() compares them; by containment, threshold is None."""
     made: Values
+    decided = decide == "texts" and k is None and b is None
+    k = (DEFAULT.decided_k if decided else DEFAULT.k) if k is None else k
+    b = (DEFAULT.decided_b if decided else DEFAULT.b) if b is None else b
     if shingles:
         made = make_shingles(texts, scheme=scheme, lexicon=lexicon, jobs=jobs, progress=progress)
     elif decide == "texts":
-        usual = (DEFAULT.k, DEFAULT.b) if k or b else (DEFAULT.decided_k, DEFAULT.decided_b)
-        made = minhash_decided(texts, k or usual[0], b or usual[1], scheme, lexicon, threshold, jobs, progress)
+        made = minhash_decided(texts, k, b, scheme, lexicon, threshold, jobs, progress)
     else:
-        made = minhash(texts, k=k or DEFAULT.k, b=b or DEFAULT.b, scheme=scheme, lexicon=lexicon, jobs=jobs, progress=progress)
+        made = minhash(texts, k=k, b=b, scheme=scheme, lexicon=lexicon, jobs=jobs, progress=progress)
     return made
 
 
