@@ -370,8 +370,7 @@ evidence_is_joined(uint32_t count, uint32_t families, size_t memory)
 	free_rows(&rows);
 }
 
-static int left_to_share;
-static int shared; /* how many times work was shared */
+static int left_to_share, shared;
 
 /* A PairNext: returns -1 halfway, and at the end. */
 static int
@@ -388,7 +387,6 @@ share_in_turn(void *state, int count, PairWork work, void *work_state)
 {
 	int half = count / 2;
 
-	(void) state;
 	left_to_share = count;
 	shared++;
 	work(work_state, next_shared, &half);
@@ -416,7 +414,6 @@ stars_are_judged(uint32_t count, uint32_t families, size_t limit)
 	host_limit_most = limit;
 	check_stars(&rows, documents, &options);
 	options.share = share_in_turn;
-	shared = 0;
 	check_stars(&rows, documents, &options);
 	CHECK_MSG((shared > 0) == (limit < count), "work was shared %d times", shared);
 	host_limit_most = SIZE_MAX;
