@@ -178,7 +178,7 @@ def datatrove():
 
 
 def neardup():
-    """the defaults: candidates by 512 bits, decided by the texts"""
+    """the defaults: candidates by 192 symbols of 2 bits, decided by the texts"""
     yield from _of_command()
 
 
