@@ -27,7 +27,7 @@ from ._joining import NO_KEEPER, _clusters, _options, pairs
 from ._keeping import blocks_of, keepers
 from ._library import DEFAULT
 from ._signing import Lexicon, minhash
-from ._tables import make_values
+from ._tables import make_values, shape_of
 from ._values import Values
 
 # Rows, if a call does not say, of which a task takes the signatures, or the texts.
@@ -129,7 +129,8 @@ def sign(how: How, blocks: int, table: Any) -> Any:
     if texts.null_count:
         columns["value"] = texts = compute.fill_null(texts, pyarrow.scalar("", texts.type))
     if how.decide == "signatures" or blocks > 1:
-        signatures = make_values(texts, k=how.k, b=how.b, scheme=how.scheme, lexicon=how.lexicon, shingles=False, decide="signatures", threshold=how.threshold, jobs=1)
+        k, b = shape_of(how.k, how.b, how.decide)
+        signatures = minhash(texts, k=k, b=b, scheme=how.scheme, lexicon=how.lexicon)
         if how.decide == "signatures":
             columns["value"] = pyarrow.array(signatures).cast(pyarrow.binary())
         if blocks > 1:

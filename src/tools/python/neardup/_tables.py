@@ -405,7 +405,9 @@ _REPORT = {"keeper", "similarity", "size", "against", "estimate"}
 
 
 def _estimates(values: Values, keepers: Sequence[int], others: Values) -> list[float]:
-    return [0.0 if keeper == NO_KEEPER else compare(values[i], others[keeper]).similarity for i, keeper in enumerate(keepers)]
+    """Returns the estimates of rows and their keepers.  A value that is like no other need not have been made."""
+    return [0.0 if keeper == NO_KEEPER else 1.0 if others is values and keeper == i else compare(values[i], others[keeper]).similarity
+            for i, keeper in enumerate(keepers)]
 
 
 def _report(kept: Kept, ids: Callable[[list[int | None]], Any], against_ids: Callable[[list[int | None]], Any], values: Values, others: Values | None) -> dict[str, Any]:
@@ -450,13 +452,18 @@ def _checked(opened: _Opened, made: Any) -> Any:
     return opened.back(made)
 
 
+def shape_of(k: int | None, b: int | None, decide: str) -> tuple[int, int]:
+    """Returns the shape of the minhashes by which dedupe() compares texts."""
+    decided = decide == "texts" and k is None and b is None
+    usual = (DEFAULT.decided_k, DEFAULT.decided_b) if decided else (DEFAULT.k, DEFAULT.b)
+    return usual[0] if k is None else k, usual[1] if b is None else b
+
+
 def make_values(texts: Any, *, k: int | None, b: int | None, scheme: str | None, lexicon: Lexicon | None, shingles: bool, decide: str,
                 threshold: float | None, jobs: int, progress: Progress = None) -> Values:
     """Makes the values of texts by which dedupe() compares them; by containment, threshold is None."""
     made: Values
-    decided = decide == "texts" and k is None and b is None
-    k = (DEFAULT.decided_k if decided else DEFAULT.k) if k is None else k
-    b = (DEFAULT.decided_b if decided else DEFAULT.b) if b is None else b
+    k, b = shape_of(k, b, decide)
     if shingles:
         made = make_shingles(texts, scheme=scheme, lexicon=lexicon, jobs=jobs, progress=progress)
     elif decide == "texts":
