@@ -100,7 +100,10 @@ team_lend(Team *team, void (*function)(void *state), void *state)
 {
 	pthread_mutex_lock(&team->lock);
 	if (!session_lend(team->owner, function, state))
-		team->failed = team->stopped = true;
+	{
+		team->failed = true;
+		team->stopped = true;
+	}
 	pthread_mutex_unlock(&team->lock);
 	return !team->stopped;
 }
