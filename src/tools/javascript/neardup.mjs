@@ -68,7 +68,11 @@ export async function load(wasm = new URL('neardup.wasm', import.meta.url), rand
 		getTempRet0: () => high,
 		setTempRet0: value => { high = value }
 	}
-	const made = await WebAssembly.instantiate(source, { env: environment })
+	const clock = {
+		/* Sets the number at the last argument, in nanoseconds. */
+		clock_time_get: (...given) => (view().setBigUint64(given.at(-1), BigInt(Math.round(performance.now() * 1e6)), true), 0)
+	}
+	const made = await WebAssembly.instantiate(source, { env: environment, wasi_snapshot_preview1: clock })
 	const library = (made.instance ?? made).exports
 	library._initialize()
 	const session = library.neardup_open(0)
