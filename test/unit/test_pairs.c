@@ -335,19 +335,25 @@ check_evidence(Documents *documents, const Rows *rows, const PairOptions *option
 	free(doc);
 }
 
+/* Returns options by which evidence decides. */
+static PairOptions
+evidence_options(double threshold, PairStats *stats)
+{
+	return (PairOptions){.threshold = threshold,
+						 .recall = 1,
+						 .evidence = true,
+						 .memory = SIZE_MAX,
+						 .sides = 1,
+						 .stats = stats};
+}
+
 /* Texts whose signatures are equal, as those of a form nearly are, are joined by their evidence. */
 static void
 evidence_is_joined(uint32_t count, uint32_t families, size_t memory)
 {
 	Rows rows = make_rows(count, false, families, false);
 	PairStats stats = {0};
-	PairOptions options = {.threshold = 0.8,
-						   .recall = 1,
-						   .evidence = true,
-						   .multiset = count % 2 == 0,
-						   .memory = memory,
-						   .sides = 1,
-						   .stats = &stats};
+	PairOptions options = evidence_options(0.8, &stats);
 	SignatureHeader shape = signature_header(SIGNATURE_MINHASH, rows.k, 1, 0);
 	SpreadJoin cheap = planned(&rows, 1e6);
 	SpreadJoin dear = planned(&rows, 1e12);
@@ -355,6 +361,8 @@ evidence_is_joined(uint32_t count, uint32_t families, size_t memory)
 	Documents *documents;
 	DocumentList all;
 
+	options.multiset = count % 2 == 0;
+	options.memory = memory;
 	memset(rows.symbols, 0, rows.count * rows.stride);
 	documents = add_rows(&rows, &options, &shape);
 	all = all_documents(documents);
@@ -400,12 +408,7 @@ stars_are_judged(uint32_t count, uint32_t families, size_t limit)
 {
 	Rows rows = make_rows(count, false, families, false);
 	PairStats stats = {0};
-	PairOptions options = {.threshold = 0.8,
-						   .recall = 1,
-						   .evidence = true,
-						   .memory = SIZE_MAX,
-						   .sides = 1,
-						   .stats = &stats};
+	PairOptions options = evidence_options(0.8, &stats);
 	SignatureHeader shape = signature_header(SIGNATURE_MINHASH, rows.k, 1, 0);
 	Documents *documents;
 
@@ -427,12 +430,7 @@ common_elements_are_no_help(void)
 {
 	Rows rows = make_rows(2000, false, 1, false);
 	PairStats stats = {0};
-	PairOptions options = {.threshold = 0.5,
-						   .recall = 1,
-						   .evidence = true,
-						   .memory = SIZE_MAX,
-						   .sides = 1,
-						   .stats = &stats};
+	PairOptions options = evidence_options(0.5, &stats);
 	SignatureHeader shape = signature_header(SIGNATURE_MINHASH, rows.k, 1, 0);
 	SpreadJoin dear;
 	Documents *documents;
@@ -477,18 +475,13 @@ candidates_connect_nothing(double contained)
 {
 	Rows rows = make_rows(1500, false, 1, false);
 	PairStats stats = {0};
-	PairOptions options = {.threshold = 0.8,
-						   .recall = 1,
-						   .evidence = true,
-						   .contained = contained,
-						   .memory = SIZE_MAX,
-						   .sides = 1,
-						   .stats = &stats};
+	PairOptions options = evidence_options(0.8, &stats);
 	SignatureHeader shape = signature_header(SIGNATURE_MINHASH, rows.k, 1, 0);
 	Documents *documents;
 	Stars stars = {0};
 	uint32_t wrong = 0;
 
+	options.contained = contained;
 	memset(rows.symbols, 0, rows.count * rows.stride);
 	for (uint32_t i = 0; i < rows.count; i++)
 	{

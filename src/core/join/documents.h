@@ -30,7 +30,7 @@ typedef bool (*PairSink)(void *state, uint32_t a, uint32_t b, double similarity)
 /* Returns the part to join next, or -1.  Then the part that it returned before is done. */
 typedef int (*PairNext)(void *state);
 
-/* Does work that is numbered, for each number that is returned next until it is -1. */
+/* Does numbered work: for each number that `next` returns, until it returns -1. */
 typedef void (*PairWork)(void *state, PairNext next, void *next_state);
 
 /* What a call did. */

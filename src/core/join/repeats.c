@@ -67,7 +67,7 @@ roll_hash(RollingHash *rolling, uint64_t in, uint64_t out)
 
 /* ---- Words in files ----------------------------------------------------- */
 
-/* Words of which a whole number of times as many are read. */
+/* Words are read in steps of this many. */
 #define WORDS_STEP 1024
 
 /* Words that were read last. */

@@ -198,14 +198,14 @@ drop_candidates(Stars *stars)
 }
 
 /*
- * Documents whose candidates are judged ahead at once, at most as many as are settled in tests of tiny lists
- * over AHEAD_PARTS, and the least share of them that must have candidates for it.
+ * The candidates of this many documents are judged ahead at once, if at least one in AHEAD_SHARE of the documents
+ * has one.  In tests of tiny lists the documents are as many as the limit over AHEAD_PARTS, so that a list has several parts.
  */
 #define JUDGED_AHEAD 32768
 #define AHEAD_PARTS 4
 #define AHEAD_SHARE 128
 
-/* The memory of a judge that judges ahead, which begins each time, and its share of the documents' memory. */
+/* The most memory of a judge that judges ahead, and its share of the documents' memory. */
 #define JUDGE_MEMORY ((size_t) 16 * 1024 * 1024)
 #define JUDGE_SHARE 16
 

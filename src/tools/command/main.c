@@ -72,8 +72,8 @@ refuse_memory(void)
 }
 
 /*
- * Counts memory that grows or shrinks, if options.memory is given; fails if all of it would take more.  What was
- * allocated before is little.
+ * Counts memory that grows or shrinks, if options.memory is given; fails if all of it would take more.
+ * The little memory that was allocated before the option was read is not counted.
  */
 void
 count_memory(size_t before, size_t after)

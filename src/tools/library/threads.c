@@ -11,7 +11,7 @@
 /* Pairs that a thread collects before it passes them on. */
 #define PAIRS_STEP 2048
 
-/* The least texts for which it is worth to begin a thread. */
+/* The fewest texts for which a thread is begun. */
 #define WORK_OF_THREAD 16
 
 /* Temporary files that a thread has open, at most, about. */
@@ -62,8 +62,8 @@ run_worker(void *state)
 }
 
 /*
- * Works in some threads, the caller's among them, each in a session of its own.  If memory for threads runs
- * out, fewer do it all.  Fails if one of them has failed, or what they lent the caller's session to.
+ * Works in some threads, the caller's among them, each in a session of its own.  If a thread cannot be
+ * started, the others do its work.  Fails if one of them has failed, or what they lent the caller's session to.
  */
 static void
 team_run(Team *team, int threads)
